@@ -1,0 +1,30 @@
+"""The one exception that users see."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class KgflowError(Exception):
+    """Something a person can put right, said in one sentence.
+
+    The command line prints the sentence and exits with code 2; a Python caller catches it.
+
+    Example:
+        >>> raise KgflowError("dimension 0 is too small: give --dim 1 or more")
+        Traceback (most recent call last):
+        kgflow.errors.KgflowError: dimension 0 is too small: give --dim 1 or more
+    """
+
+
+def suggest(name: str, known: Iterable[str], count: int = 3) -> str:
+    """The names nearest to a misspelt one, as the end of a sentence, or nothing.
+
+    Example:
+        >>> suggest("Frence", ["France", "Greece", "Peru"], count=1)
+        '; did you mean France?'
+        >>> suggest("zzz", ["France"])
+        ''
+    """
+    lowered = {k.lower(): k for k in reversed(list(known))}
+    near = difflib.get_close_matches(name.lower(), lowered, n=count, cutoff=0.6)
+    return f"; did you mean {', '.join(lowered[k] for k in near)}?" if near else ""
