@@ -1,0 +1,275 @@
+"""f: the invertible functions that entities and relations are."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.distributions import constraints
+from torch.distributions.transforms import Transform
+
+
+class NotInvertibleError(ValueError):
+    """A density or an inverse was asked of a function that has none."""
+
+
+class Function(Transform, ABC):
+    r"""An invertible function on the line, applied to each of n coordinates on its own.
+
+    Functions form a group: ``f @ g`` is :math:`f \circ g` (in closed form where the two families
+    allow it), ``f.inverse()`` is :math:`f^{-1}`. Each is a `torch.distributions` transform, so it
+    builds a `TransformedDistribution`. To add one, write `forward`, `inverse`, `slope` and `sign`,
+    and `kinks` if it has any.
+
+    Shapes: parameters ``(..., n)``, broadcast against the argument.
+    """
+
+    domain = codomain = constraints.real
+    bijective: bool = True
+
+    @abstractmethod
+    def forward(self, x: Tensor) -> Tensor:
+        """The value at x."""
+
+    @abstractmethod
+    def inverse(self) -> "Function":
+        """The inverse function; `NotInvertibleError` where there is none."""
+
+    @abstractmethod
+    def slope(self, x: Tensor) -> Tensor:
+        """The derivative at x."""
+
+    @property
+    @abstractmethod
+    def sign(self) -> Tensor:  # type: ignore[override]
+        """1 where it increases, -1 where it decreases."""
+
+    def kinks(self) -> list[Tensor]:
+        """Where the slope jumps, each ``(..., n)`` or one number for all."""
+        return []
+
+    def __matmul__(self, inner: "Function") -> "Function":
+        return compose(self, inner)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        """The logarithm of the slope's size at x, for each coordinate."""
+        return self.slope(x).abs().log()
+
+    def _call(self, x: Tensor) -> Tensor:
+        return self.forward(x)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return self.inverse().forward(y)
+
+    @property
+    def shape(self) -> torch.Size:
+        """The shape of all parameters together, ``(..., n)``."""
+        parts = (v for v in vars(self).values() if isinstance(v, Tensor | Function))
+        return torch.broadcast_shapes(*(part.shape for part in parts))
+
+    def forward_shape(self, shape: torch.Size) -> torch.Size:
+        """The shape of the value at an argument of this shape."""
+        return torch.broadcast_shapes(shape, self.shape)
+
+    def inverse_shape(self, shape: torch.Size) -> torch.Size:
+        """The shape of the inverse at an argument of this shape."""
+        return self.forward_shape(shape)
+
+
+class Linear(Function):
+    r"""The family :math:`x \mapsto \sigma x + \mu`: its members know their `mu` and `sigma`."""
+
+    mu: Tensor
+    sigma: Tensor
+
+    def forward(self, x: Tensor) -> Tensor:
+        """σ x + μ."""
+        return self.sigma * x + self.mu
+
+    def slope(self, x: Tensor) -> Tensor:
+        """σ, whatever x."""
+        return self.sigma.expand(torch.broadcast_shapes(self.sigma.shape, x.shape))
+
+    @property
+    def sign(self) -> Tensor:  # type: ignore[override]
+        """Whether it increases (1) or decreases (-1)."""
+        return self.sigma.sign()
+
+
+class Translation(Linear):
+    r""":math:`f(x) = x + \mu`, TransE's function.
+
+    Example:
+        >>> Translation(torch.tensor(2.0))(torch.tensor(1.0))
+        tensor(3.)
+    """
+
+    def __init__(self, mu: Tensor) -> None:
+        super().__init__()
+        self.mu, self.sigma = mu, mu.new_ones(())
+
+    def inverse(self) -> "Translation":
+        """Translation by -μ."""
+        return Translation(-self.mu)
+
+
+class Scaling(Linear):
+    r""":math:`f(x) = \sigma x`, DistMult's function.
+
+    Example:
+        >>> Scaling(torch.tensor(2.0)).inverse()(torch.tensor(1.0))
+        tensor(0.5000)
+    """
+
+    def __init__(self, sigma: Tensor) -> None:
+        super().__init__()
+        self.mu, self.sigma = sigma.new_zeros(()), sigma
+
+    def inverse(self) -> "Scaling":
+        """Scaling by 1/σ."""
+        return Scaling(1 / nonzero(self.sigma))
+
+
+class Affine(Linear):
+    r""":math:`f(x) = \sigma x + \mu` (Eq. 4), NFE-1's function.
+
+    Example:
+        >>> f = Affine(mu=torch.tensor(1.0), sigma=torch.tensor(-2.0))
+        >>> g = f @ f.inverse()
+        >>> g.mu, g.sigma
+        (tensor(0.), tensor(1.))
+    """
+
+    def __init__(self, mu: Tensor, sigma: Tensor) -> None:
+        super().__init__()
+        self.mu, self.sigma = mu, sigma
+
+    def inverse(self) -> "Affine":
+        """The function (x - μ) / σ."""
+        sigma = nonzero(self.sigma)
+        return Affine(-self.mu / sigma, 1 / sigma)
+
+
+class TwoPiece(Function):
+    r""":math:`f(x) = \sigma_1 x + \mu` for :math:`x \le 0`, else :math:`\sigma_2 x + \mu` (Eq. 6).
+
+    It is invertible where :math:`\sigma_1 \sigma_2 > 0`.
+
+    Example:
+        >>> f = TwoPiece(mu=torch.tensor(1.0), left=torch.tensor(2.0), right=torch.tensor(3.0))
+        >>> f(torch.tensor([-1.0, 1.0]))
+        tensor([-1.,  4.])
+    """
+
+    def __init__(self, mu: Tensor, left: Tensor, right: Tensor) -> None:
+        super().__init__()
+        self.mu, self.left, self.right = mu, left, right
+
+    def forward(self, x: Tensor) -> Tensor:
+        """σ₁ x + μ on the left of 0, σ₂ x + μ on its right."""
+        return self.slope(x) * x + self.mu
+
+    def slope(self, x: Tensor) -> Tensor:
+        """σ₁ on the left of 0, σ₂ on its right."""
+        return torch.where(x <= 0, self.left, self.right)
+
+    @property
+    def sign(self) -> Tensor:  # type: ignore[override]
+        """Whether it increases (1) or decreases (-1); a fold, which does both, is refused."""
+        if bool((self.left * self.right < 0).any()):
+            raise NotInvertibleError("a two-piece function needs two slopes of one sign")
+        return (self.left + self.right).sign()
+
+    def inverse(self) -> Function:
+        """Back to the kink, then one over the slopes, which swap sides where f decreases."""
+        left, right = (1 / nonzero(half) for half in self.halves())
+        return TwoPiece(torch.zeros_like(self.mu), left, right) @ Translation(-self.mu)
+
+    def kinks(self) -> list[Tensor]:
+        """Zero."""
+        return [self.mu.new_zeros(())]
+
+    def halves(self) -> tuple[Tensor, Tensor]:
+        """The slopes that shape the lower and the upper half of the *values*."""
+        return ordered(self.sign >= 0, self.left, self.right)
+
+
+class Composition(Function):
+    r""":math:`f \circ g` where the two have no closed form together.
+
+    Example:
+        >>> kink = TwoPiece(torch.tensor(1.0), torch.tensor(1.0), torch.tensor(2.0))
+        >>> type(kink @ kink).__name__
+        'Composition'
+    """
+
+    def __init__(self, outer: Function, inner: Function) -> None:
+        super().__init__()
+        self.outer, self.inner = outer, inner
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The outer function of the inner one's value."""
+        return self.outer.forward(self.inner.forward(x))
+
+    def slope(self, x: Tensor) -> Tensor:
+        """The chain rule."""
+        return self.outer.slope(self.inner.forward(x)) * self.inner.slope(x)
+
+    @property
+    def sign(self) -> Tensor:  # type: ignore[override]
+        """The product of both signs."""
+        return self.outer.sign * self.inner.sign
+
+    def inverse(self) -> Function:
+        """The inverses in the other order."""
+        return self.inner.inverse() @ self.outer.inverse()
+
+    def kinks(self) -> list[Tensor]:
+        """The inner function's, and what it takes to the outer one's."""
+        outer = self.outer.kinks()
+        try:
+            return self.inner.kinks() + [self.inner.inverse().forward(x) for x in outer]
+        except NotInvertibleError:
+            return self.inner.kinks()
+
+
+def nonzero(sigma: Tensor) -> Tensor:
+    """The scale itself, refused where it is zero."""
+    if bool((sigma == 0).any()):
+        raise NotInvertibleError("a function with scale zero has no inverse and no density")
+    return sigma
+
+
+def ordered(keep: Tensor, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+    """Left and right, swapped where they are not to be kept."""
+    return torch.where(keep, left, right), torch.where(keep, right, left)
+
+
+def compose(outer: Function, inner: Function) -> Function:
+    r""":math:`outer \circ inner`, in the smallest family that holds it.
+
+    Example:
+        >>> f = Translation(torch.tensor(1.0)) @ Scaling(torch.tensor(3.0))
+        >>> f.mu, f.sigma
+        (tensor(1.), tensor(3.))
+    """
+    for left, right, rule in _RULES:
+        if isinstance(outer, left) and isinstance(inner, right):
+            return rule(outer, inner)
+    return Composition(outer, inner)
+
+
+def _shrink(f: TwoPiece, g: Scaling) -> Function:
+    # A positive scale keeps the kink at 0 and both sides in place; a negative one swaps them.
+    left, right = ordered(g.sigma >= 0, f.left, f.right)
+    return TwoPiece(f.mu, left * g.sigma, right * g.sigma)
+
+
+# The first rule that fits is taken, so the narrow ones come first.
+_RULES: list[tuple[type, type, Callable[..., Function]]] = [
+    (Translation, Translation, lambda f, g: Translation(f.mu + g.mu)),
+    (Scaling, Scaling, lambda f, g: Scaling(f.sigma * g.sigma)),
+    (Linear, Linear, lambda f, g: Affine(f.sigma * g.mu + f.mu, f.sigma * g.sigma)),
+    (Linear, TwoPiece, lambda f, g: TwoPiece(f.forward(g.mu), f.sigma * g.left, f.sigma * g.right)),
+    (TwoPiece, Scaling, _shrink),
+]

@@ -1,0 +1,180 @@
+"""x0: the initial object that every entity and relation acts on."""
+
+import copy
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torch.distributions import Distribution, constraints
+from torch.distributions.constraints import Constraint
+
+SQRT3 = math.sqrt(3.0)
+
+
+class Variable(Distribution, ABC):
+    r"""A random x0 on the line; an embedding of size n uses n independent copies of it.
+
+    It is a `torch.distributions.Distribution` without tensors of its own, so it takes the type and
+    the device of what it is given. To add one, give the quantile function, the distribution
+    function, the density and the entropy; if it has mean 0 and is symmetric, every closed form of
+    the squared Wasserstein distance holds for it at once (the Gram matrix is then integrated).
+
+    Shapes: every method is elementwise, ``(...) -> (...)``.
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+    support = constraints.real
+    has_rsample = True
+    symmetric: bool = True
+    """Whether x0 and -x0 have the same distribution."""
+
+    def __init__(self) -> None:
+        super().__init__(validate_args=False)
+
+    @abstractmethod
+    def icdf(self, value: Tensor) -> Tensor:
+        """The quantile function at ``value`` in (0, 1)."""
+
+    @abstractmethod
+    def cdf(self, value: Tensor) -> Tensor:
+        """The probability of x0 <= ``value``."""
+
+    @abstractmethod
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the density at ``value``."""
+
+    @abstractmethod
+    def entropy(self) -> Tensor:
+        """The differential entropy of one copy, a scalar."""
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:  # noqa: ANN401  (torch's signature)
+        """Draw by inversion: the quantile function of a uniform variable."""
+        z = torch.rand(self._extended_shape(torch.Size(sample_shape)))
+        return self.icdf(z.clamp(min=torch.finfo(z.dtype).tiny))
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> "Variable":  # noqa: ANN401
+        """The same variable, copied over a larger shape."""
+        new = copy.copy(self)
+        new._batch_shape = torch.Size(batch_shape)
+        return new
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key()))
+
+    def _key(self) -> tuple[Any, ...]:
+        hidden = ("_batch_shape", "_event_shape", "_validate_args")
+        return tuple(sorted((k, v) for k, v in vars(self).items() if k not in hidden))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v}' for k, v in self._key())})"
+
+
+class Normal(Variable):
+    r"""The standard normal, :math:`x_0 \sim \mathcal N(0, 1)`.
+
+    Example:
+        >>> Normal().icdf(torch.tensor(0.5))
+        tensor(0.)
+    """
+
+    def icdf(self, value: Tensor) -> Tensor:
+        r""":math:`\Phi^{-1}(z)`."""
+        return torch.special.ndtri(value)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        r""":math:`\Phi(x)`."""
+        return torch.special.ndtr(value)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        r""":math:`-x^2/2 - \log\sqrt{2\pi}`."""
+        return -0.5 * value.square() - 0.5 * math.log(2 * math.pi)
+
+    def entropy(self) -> Tensor:
+        r""":math:`\tfrac12 \log(2\pi e)`."""
+        return torch.tensor(0.5 * math.log(2 * math.pi * math.e), dtype=torch.float64)
+
+
+class Uniform(Variable):
+    r"""The uniform on :math:`[-\sqrt 3, \sqrt 3]`, which has mean 0 and variance 1.
+
+    Example:
+        >>> Uniform().icdf(torch.tensor([0.0, 0.5, 1.0]))
+        tensor([-1.7321,  0.0000,  1.7321])
+    """
+
+    def icdf(self, value: Tensor) -> Tensor:
+        r""":math:`\sqrt 3 (2z - 1)`."""
+        return SQRT3 * (2 * value - 1)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        r""":math:`(x/\sqrt 3 + 1)/2`, held to [0, 1]."""
+        return ((value / SQRT3 + 1) / 2).clamp(0, 1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        r""":math:`-\log 2\sqrt 3` inside, :math:`-\infty` outside."""
+        inside = torch.full_like(value, -math.log(2 * SQRT3))
+        return inside.masked_fill(value.abs() > SQRT3, -math.inf)
+
+    def entropy(self) -> Tensor:
+        r""":math:`\log 2\sqrt 3`."""
+        return torch.tensor(math.log(2 * SQRT3), dtype=torch.float64)
+
+
+class Scaled(Variable):
+    r"""The variable :math:`x_k = x_0 / k` of Proposition 5, by its factor :math:`1/k`.
+
+    Factor 0 is the Dirac limit; distances hold there too, densities do not.
+
+    Example:
+        >>> Scaled(Uniform(), factor=0.5).icdf(torch.tensor(1.0))
+        tensor(0.8660)
+    """
+
+    def __init__(self, x0: Variable, factor: float) -> None:
+        if not 0 <= factor < math.inf:
+            raise ValueError(f"the factor 1/k must be 0 or more and finite, not {factor}")
+        super().__init__()
+        self.x0, self.factor, self.symmetric = x0, factor, x0.symmetric
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """The quantile function, times the factor."""
+        return self.factor * self.x0.icdf(value)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """The distribution function of ``k * value``; a step in the Dirac limit."""
+        return self.x0.cdf(value / (self.factor or 1e-30))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The density by Eq. 1."""
+        if self.factor == 0:
+            raise ValueError("x0/k has no density in the Dirac limit")
+        return self.x0.log_prob(value / self.factor) - math.log(self.factor)
+
+    def entropy(self) -> Tensor:
+        """The entropy, moved by the logarithm of the factor."""
+        return self.x0.entropy() + (math.log(self.factor) if self.factor else -math.inf)
+
+    def _key(self) -> tuple[Any, ...]:
+        return (("x0", self.x0), ("factor", self.factor))
+
+
+@dataclass(frozen=True)
+class Point:
+    r"""A point (Dirac) x0: what makes TransE (:math:`x_0 = 0`) and DistMult (:math:`x_0 = 1`).
+
+    Example:
+        >>> Point(1.0)
+        Point(value=1.0)
+    """
+
+    value: float
+
+
+VARIABLES: dict[str, Variable] = {"normal": Normal(), "uniform": Uniform()}
+"""The random x0 that a configuration can name."""

@@ -1,0 +1,100 @@
+"""kgflow evaluate."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kgflow.cli.output import Device, Json, RunPath, say, show_json, table
+
+if TYPE_CHECKING:
+    from kgflow.data import Triples
+    from kgflow.evaluation import Ranking
+    from kgflow.run import Run
+
+NAMES = ("mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri")
+
+
+def evaluate(
+    run: RunPath,
+    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
+    by: Annotated[
+        str | None, typer.Option(help="Also for each relation, side or category.")
+    ] = None,
+    ranks: Annotated[Path | None, typer.Option(help="Write every query's rank here, TSV.")] = None,
+    known: Annotated[
+        Path | None, typer.Option("--filter", help="A file of further facts to filter out.")
+    ] = None,
+    device: Device = "cpu",
+    json: Json = False,
+) -> None:
+    """Filtered ranking metrics, with ties won, shared and lost.
+
+    Example: kgflow evaluate runs/umls --split test --by relation
+    """
+    from kgflow.run import Run
+    from kgflow.store import write_metrics
+
+    opened = Run.open(run, device)
+    facts = _facts(opened, known) if known else None
+    result = opened.evaluate(split, by, facts)
+    if ranks is not None:
+        _write_ranks(ranks, opened, result.ranking)
+    found = result.to_dict()
+    if facts is None and by is None:
+        write_metrics(run, split, found)
+    if json:
+        show_json(found)
+        return
+    show({split: found})
+    if by:
+        groups = found["by"].items()
+        rows = [[name, g["count"], *(g["realistic"][n] for n in NAMES)] for name, g in groups]
+        table(f"{split} by {by} (realistic)", [by, "answers", *NAMES], rows)
+
+
+def show(metrics: dict[str, Any]) -> None:
+    """The metrics of some splits, one row per tie policy."""
+    rows = [
+        [split, policy, *(found[policy][name] for name in NAMES)]
+        for split, found in metrics.items()
+        for policy in ("optimistic", "realistic", "pessimistic")
+    ]
+    table("filtered ranking, both sides", ["split", "ties", *NAMES], rows)
+
+
+def _facts(run: "Run", path: Path) -> "Triples":
+    from kgflow.data import Triples, read_triples
+
+    frame = read_triples(path)
+    e, r = set(run.data.entities), set(run.data.relations)
+    rows = [x[:3] for x in frame.iter_rows() if x[0] in e and x[1] in r and x[2] in e]
+    if len(rows) < len(frame):
+        say(f"note: {len(frame) - len(rows):,} facts of {path} name what the run does not know")
+    heads, relations, tails = zip(*rows, strict=True) if rows else ((), (), ())
+    ids = run.data.entities.ids
+    return Triples(ids(heads), run.data.relations.ids(relations), ids(tails))
+
+
+def _write_ranks(path: Path, run: "Run", ranking: "Ranking") -> None:
+    import polars as pl
+
+    from kgflow.training import write_atomic
+
+    e, r = pl.Series(run.data.entities.names), pl.Series(run.data.relations.names)
+    asked, answer = e.gather(ranking.h), e.gather(ranking.t)
+    tail = pl.Series(ranking.side) == "tail"
+    frame = pl.DataFrame(
+        {
+            "head": asked.zip_with(tail, answer),
+            "relation": r.gather(ranking.r % ranking.relations),
+            "tail": answer.zip_with(tail, asked),
+            "side": ranking.side,
+            **{
+                policy: ranking.rank(policy)
+                for policy in ("optimistic", "realistic", "pessimistic")
+            },
+            "candidates": ranking.candidates,
+        }
+    )
+    write_atomic(path, frame.write_csv(separator="\t").encode())

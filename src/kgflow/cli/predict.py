@@ -1,0 +1,90 @@
+"""kgflow predict."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kgflow.cli.output import Device, Json, RunPath, frame_rows, say, show_json, table
+from kgflow.errors import KgflowError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from kgflow.prediction import Question
+
+SHOWN = ("rank", "answer", "score", "probability", "uncertainty", "known")
+
+
+def predict(
+    run: RunPath,
+    head: Annotated[str | None, typer.Option(help="The head's name.")] = None,
+    relation: Annotated[str | None, typer.Option(help="The relation's name.")] = None,
+    tail: Annotated[str | None, typer.Option(help="The tail's name.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(help="Many questions: head TAB relation TAB tail, with ? for what is asked."),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Answers to each question.")] = 10,
+    new: Annotated[bool, typer.Option("--new", help="Leave out known facts.")] = False,
+    type_: Annotated[
+        list[str] | None, typer.Option("--type", help="Only entities of this type (repeatable).")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the answers here, TSV.")] = None,
+    device: Device = "cpu",
+    json: Json = False,
+) -> None:
+    """Ranked answers with score, probability and uncertainty; give two of the three names.
+
+    Example: kgflow predict runs/world --head France --relation borders -k 5
+    """
+    from kgflow.prediction import Question
+    from kgflow.run import Run
+
+    if file is not None and (head or relation or tail):
+        raise KgflowError("ask in a --file or with --head, --relation and --tail, not both")
+    questions = list(_read(file)) if file else [Question(head, relation, tail)]
+    opened = Run.open(run, device)
+    answers = opened.predictor.predict(questions, k, new, type_ or ())
+    if out is not None:
+        from kgflow.training import write_atomic
+
+        write_atomic(out, answers.write_csv(separator="\t").encode())
+    if json:
+        show_json({"answers": answers.to_dicts()})
+    elif out is None:
+        _show(questions, answers)
+
+
+def _read(path: Path) -> Iterator["Question"]:
+    from kgflow.prediction import Question
+
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except FileNotFoundError:
+        raise KgflowError(f"{path} does not exist") from None
+    except UnicodeDecodeError as error:
+        raise KgflowError(f"{path} is not UTF-8 at byte {error.start}") from None
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        parts = [None if part in ("?", "") else part for part in line.split("\t")]
+        if len(parts) != 3 or parts.count(None) != 1:
+            raise KgflowError(
+                f"{path}:{number}: '{line}' is no question: write head, relation and tail "
+                "separated by tabs, with ? for the one that is asked"
+            )
+        yield Question(*parts)
+
+
+def _show(questions: list["Question"], answers: "pl.DataFrame") -> None:
+    import polars as pl
+
+    for number, q in enumerate(questions, start=1):
+        mine = answers.filter(pl.col("query") == number) if len(answers) else answers
+        title = f"({q.head or '?'}, {q.relation or '?'}, {q.tail or '?'})"
+        table(title, SHOWN, frame_rows(mine, SHOWN))
+    if len(answers) and not answers["trained"].all():
+        untrained = answers.filter(~pl.col("trained"))["answer"].unique().to_list()
+        say(f"note: never seen in training, so not to be relied on: {', '.join(untrained)}")

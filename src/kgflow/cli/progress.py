@@ -1,0 +1,86 @@
+"""A bar that shows how training goes, on a terminal only."""
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from kgflow.training import Record
+
+
+class ProgressBar:
+    """A training callback: epochs, loss, MRR, queries per second and time left.
+
+    Args:
+        epochs: how many epochs there will be at most.
+    """
+
+    def __init__(self, epochs: int) -> None:
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
+        self.bar = Progress(
+            *columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal
+        )
+        self.task = self.bar.add_task("training", total=epochs, note="")
+        self.epochs, self.batches, self.began, self.first, self.mrr = epochs, 1, 0.0, 0, ""
+
+    def __enter__(self) -> "ProgressBar":
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
+
+    def on_start(self, epoch: int, batches: int) -> None:
+        """An epoch begins."""
+        if not self.began:
+            self.began, self.first = time.monotonic(), epoch - 1
+        self.batches = batches
+        self.bar.update(self.task, description=f"epoch {epoch}/{self.epochs}", completed=epoch - 1)
+
+    def on_batch(self, epoch: int, batch: int, loss: float) -> None:
+        """A batch is done."""
+        done = epoch - 1 + batch / self.batches
+        spent = time.monotonic() - self.began
+        left = spent / max(1e-9, done - self.first) * (self.epochs - done)
+        note = f"loss {loss:.3f}{self.mrr}  {_clock(left)} left"
+        self.bar.update(self.task, completed=done, note=note)
+
+    def on_epoch(self, record: Record) -> None:
+        """An epoch is done."""
+        speed = f"  {record['queries_per_second']:,.0f} queries/s"
+        self.mrr = (f"  MRR {record['mrr']:.4f}" if "mrr" in record else "") + speed
+
+
+@contextmanager
+def stopping() -> Iterator[list[bool]]:
+    """Ctrl-C and SIGTERM ask for an end after the batch; a second Ctrl-C ends at once.
+
+    Yields:
+        A list that holds something once the end was asked for.
+    """
+    asked: list[bool] = []
+
+    def ask(number: int, _: FrameType | None) -> None:
+        if asked and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        asked.append(True)
+        print("kgflow: stopping after this batch …", file=sys.stderr)
+
+    previous = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,119 @@
+"""One experiment, validated, to and from TOML."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kgflow.errors import KgflowError, suggest
+
+FORMAT = 1
+
+Option = bool | int | float | str
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ModelConfig(_Section):
+    """Which model, and how large."""
+
+    name: Annotated[str, Field(description="a model's name; `kgflow models` lists them")] = "nfe-1"
+    dim: Annotated[int, Field(ge=1, description="the paper's n, the size of each part")] = 128
+    options: Annotated[
+        dict[str, Option], Field(description="what only this model knows, such as x0 = 'uniform'")
+    ] = {}
+
+
+class TrainingConfig(_Section):
+    """How to train."""
+
+    epochs: Annotated[int, Field(ge=1, description="passes over the training facts")] = 50
+    batch_size: Annotated[int, Field(ge=1, description="facts in a batch")] = 128
+    lr: Annotated[float, Field(gt=0, description="Adam's learning rate")] = 0.01
+    decay: Annotated[float, Field(gt=0, le=1, description="the rate's factor per epoch")] = 0.95
+    margin: Annotated[float, Field(description="the margin of the loss, γ")] = 4.0
+    seed: Annotated[int, Field(ge=0, description="of the start and the order of batches")] = 0
+    patience: Annotated[int, Field(ge=1, description="validations without gain before the end")] = (
+        10
+    )
+    eval_every: Annotated[int, Field(ge=1, description="epochs between validations")] = 1
+
+
+class Experiment(_Section):
+    """A data set, a model and a training: what makes one number.
+
+    Example:
+        >>> Experiment(data="umls").model.name
+        'nfe-1'
+    """
+
+    data: Annotated[str, Field(description="a name from the catalogue, a directory or a file")]
+    model: ModelConfig = ModelConfig()
+    training: TrainingConfig = TrainingConfig()
+
+
+class RunInfo(_Section):
+    """What a saved run says of itself."""
+
+    format: int
+    kgflow: str
+    data_digest: str
+    entities: int
+    relations: int
+    reciprocal: bool
+
+
+class RunConfig(Experiment):
+    """The experiment behind a saved run, and the run's own facts."""
+
+    run: RunInfo
+
+
+T = TypeVar("T", bound=_Section)
+
+
+def parse(kind: type[T], values: dict[str, Any], source: str) -> T:
+    """Validate, with one sentence about the first thing that is wrong."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        raise KgflowError(f"{source}: {_sentence(kind, error)}") from None
+
+
+def read(kind: type[T], path: Path) -> T:
+    """Read a configuration from a TOML file."""
+    try:
+        return parse(kind, tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+    except FileNotFoundError:
+        raise KgflowError(f"{path} does not exist") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise KgflowError(f"{path} is not TOML: {error}") from None
+
+
+def dump(config: _Section) -> bytes:
+    """The configuration as TOML."""
+    return tomli_w.dumps(config.model_dump()).encode()
+
+
+def _sentence(kind: type[BaseModel], error: ValidationError) -> str:
+    first = error.errors()[0]
+    path = [str(part) for part in first["loc"]]
+    name = ".".join(path)
+    if first["type"] == "extra_forbidden":
+        known = _fields(kind, path[:-1])
+        return f"unknown key '{name}'{suggest(path[-1], known) or f'; known are {known}'}"
+    if first["type"] == "missing":
+        return f"'{name}' is missing"
+    return f"'{name}' is {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+
+
+def _fields(kind: type[BaseModel], path: list[str]) -> list[str]:
+    for part in path:
+        annotation = kind.model_fields[part].annotation
+        assert isinstance(annotation, type)
+        kind = annotation
+    return list(kind.model_fields)

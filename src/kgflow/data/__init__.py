@@ -1,0 +1,38 @@
+"""Graphs as data: read, named, split, described and indexed.
+
+Nothing here loads torch; polars is loaded when the first table is read.
+"""
+
+from kgflow.data.catalog import Entry, listing
+from kgflow.data.columns import Columns
+from kgflow.data.dataset import SPLITS, Dataset
+from kgflow.data.download import download
+from kgflow.data.queries import QueryIndex
+from kgflow.data.relations import Cardinality, Inverses
+from kgflow.data.sources import load, load_files, read_triples
+from kgflow.data.splits import resplit
+from kgflow.data.statistics import Statistics, describe
+from kgflow.data.triples import Triples
+from kgflow.data.vocabulary import Vocabulary
+from kgflow.data.writers import save
+
+__all__ = [
+    "SPLITS",
+    "Cardinality",
+    "Columns",
+    "Dataset",
+    "Entry",
+    "Inverses",
+    "QueryIndex",
+    "Statistics",
+    "Triples",
+    "Vocabulary",
+    "describe",
+    "download",
+    "listing",
+    "load",
+    "load_files",
+    "read_triples",
+    "resplit",
+    "save",
+]

@@ -1,0 +1,129 @@
+"""Data sets from wherever they are: embedded, in the catalogue, a directory or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgflow.data import catalog, files, pairs
+from kgflow.data.columns import Columns
+from kgflow.data.dataset import Dataset
+from kgflow.data.splits import resplit
+from kgflow.errors import KgflowError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+STEMS = {"train": ("train",), "valid": ("valid", "validation", "val", "dev"), "test": ("test",)}
+
+
+def load(
+    source: str | Path,
+    *,
+    columns: Columns | None = None,
+    labels: Path | None = None,
+    types: Path | None = None,
+    strict: bool = False,
+    seed: int = 0,
+) -> Dataset:
+    r"""A data set by the name it has in the catalogue, or from a directory or one file.
+
+    A directory holds a train file and perhaps valid, test, labels and types. One file is split
+    90, 5 and 5 percent, by `seed`, with no entity or relation unseen in training. With
+    `strict`, names that occur only in valid or test are an error, not a notice.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "capitals.tsv"
+        >>> _ = path.write_text("Paris\tcapital_of\tFrance\nLima\tcapital_of\tPeru\n")
+        >>> load(path)
+        Dataset(capitals: 4 entities, 1 relations, 2 train, 0 valid, 0 test)
+    """
+    place = _locate(source)
+    if place.is_dir():
+        dataset = load_files(place.resolve().name, _splits_in(place), columns)
+        labels, types = labels or files.find(place, "labels"), types or files.find(place, "types")
+    else:
+        dataset = resplit(load_files(_stem(place), {"train": place}, columns), seed=seed)
+    notices = (*dataset.notices, *_differences(place, dataset), *_unseen(dataset, strict))
+    return _annotated(replace(dataset, notices=notices), labels, types)
+
+
+def load_files(name: str, paths: Mapping[str, Path], columns: Columns | None = None) -> Dataset:
+    """A data set from one file for each split; only train must be there."""
+    from kgflow.data.frames import from_frames
+    from kgflow.data.readers import read
+
+    tables = {split: read(Path(path), columns) for split, path in paths.items()}
+    dataset = from_frames(name, {split: table.frame for split, table in tables.items()})
+    told = [notice for table in tables.values() for notice in table.notices]
+    return replace(dataset, notices=(*told, *dataset.notices))
+
+
+def read_triples(path: str | Path, columns: Columns | None = None) -> pl.DataFrame:
+    """The triples of one file as a frame of head, relation, tail and, where known, weight."""
+    from kgflow.data.readers import read
+
+    return read(Path(path), columns).frame
+
+
+def _locate(source: str | Path) -> Path:
+    path = Path(source)
+    named = isinstance(source, str) and source in catalog.entries()
+    if named and (catalog.find(path.name) or not path.exists()):
+        return catalog.directory(path.name)
+    if not path.exists() and not path.suffix and path.name == str(source):
+        catalog.entry(path.name)
+    return path
+
+
+def _splits_in(directory: Path) -> dict[str, Path]:
+    found = {split: files.find(directory, *stems) for split, stems in STEMS.items()}
+    if found["train"] is None:
+        raise KgflowError(f"{directory}: no train file in it: add train.tsv, .csv or another form")
+    return {split: path for split, path in found.items() if path is not None}
+
+
+def _stem(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).stem
+
+
+def _differences(place: Path, dataset: Dataset) -> tuple[str, ...]:
+    about = catalog.entries().get(place.name)
+    if about is None or place != catalog.find(about.name):
+        return ()
+    return about.differences(dataset)
+
+
+def _unseen(dataset: Dataset, strict: bool) -> tuple[str, ...]:
+    """Notices of the names that training never sees; an error with `strict`."""
+    entities = int((~dataset.train.entity_mask(len(dataset.entities))).sum())
+    relations = int((~dataset.train.relation_mask(len(dataset.relations))).sum())
+    notices = tuple(
+        f"{count:,} {what} occur in valid or test but never in training"
+        for count, what in ((entities, "entities"), (relations, "relations"))
+        if count
+    )
+    if strict and notices:
+        raise KgflowError(
+            f"{dataset.name}: {' and '.join(notices)}: add them or leave out --strict"
+        )
+    return notices
+
+
+def _annotated(dataset: Dataset, labels: Path | None, types: Path | None) -> Dataset:
+    shown = pairs.read_labels(labels) if labels else {}
+    kinds = pairs.read_types(types) if types else {}
+    strangers = tuple(
+        f"{path} names none of the entities"
+        for path, named in ((labels, shown), (types, kinds))
+        if path and not any(name in dataset.entities for name in named)
+    )
+    return replace(
+        dataset,
+        labels={n: label for n, label in shown.items() if n in dataset.entities},
+        types={n: found for n, found in kinds.items() if n in dataset.entities},
+        notices=dataset.notices + strangers,
+    )

@@ -1,0 +1,19 @@
+"""What works on S = QKᵀ + a + b in blocks; it knows no model and no data."""
+
+from kgflow.engine.blocks import BLOCK, Lower, blocks, scores
+from kgflow.engine.kernel import Targets, one_vs_all
+from kgflow.engine.ranks import Ranks, filtered_ranks
+from kgflow.engine.topk import Best, top_k
+
+__all__ = [
+    "BLOCK",
+    "Best",
+    "Lower",
+    "Ranks",
+    "Targets",
+    "blocks",
+    "filtered_ranks",
+    "one_vs_all",
+    "scores",
+    "top_k",
+]

@@ -1,0 +1,70 @@
+"""The best answers to a batch of queries, without keeping all scores."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from kgflow.engine.blocks import BLOCK, Lower, blocks
+
+
+class Best(NamedTuple):
+    """The k best entities of each query, best first: scores and ids, ``(B, k)``.
+
+    Where fewer are allowed, the rest has score -inf.
+    """
+
+    score: Tensor
+    entity: Tensor
+
+
+def top_k(
+    Q: Tensor,
+    a: Tensor,
+    table: Tensor,
+    lower: Lower,
+    k: int,
+    banned: tuple[Tensor, Tensor] | None = None,
+    allowed: Tensor | None = None,
+    block: int = BLOCK,
+) -> Best:
+    """The k best entities of each query.
+
+    Args:
+        Q: ``(B, m)``.
+        a: ``(B,)``.
+        table: entity rows, ``(E, w)``.
+        lower: how rows become keys.
+        k: how many.
+        banned: row and column of answers to leave out (known facts).
+        allowed: ``(E,)``, True for the entities that may be answers.
+        block: entities at a time.
+
+    Example:
+        >>> K = torch.eye(3)
+        >>> Q = torch.tensor([[1.0, 3.0, 2.0]])
+        >>> top_k(Q, torch.zeros(1), K, lambda rows: (rows, torch.zeros(len(rows))), k=2)
+        Best(score=tensor([[3., 2.]]), entity=tensor([[1, 2]]))
+    """
+    k = min(k, len(table))
+    best = Best(Q.new_full((len(Q), k), -torch.inf), torch.zeros(len(Q), k, dtype=torch.long))
+    best = Best(best.score, best.entity.to(Q.device))
+    for low, high in blocks(len(table), block):
+        K, b = lower(table[low:high])
+        S = torch.addmm(b, Q, K.T).add_(a[:, None])
+        if banned is not None:
+            row, column = banned
+            here = (column >= low) & (column < high)
+            S[row[here], column[here] - low] = -torch.inf
+        if allowed is not None:
+            S[:, ~allowed[low:high]] = -torch.inf
+        best = _merge(best, S, low, k)
+    return best
+
+
+def _merge(best: Best, S: Tensor, low: int, k: int) -> Best:
+    score, entity = S.topk(min(k, S.shape[1]), dim=1)
+    score = torch.cat([best.score, score], dim=1)
+    entity = torch.cat([best.entity, entity + low], dim=1)
+    score, place = score.topk(k, dim=1)
+    return Best(score, entity.gather(1, place))

@@ -1,0 +1,7 @@
+"""How good a model is: filtered ranks and their metrics."""
+
+from kgflow.evaluation.evaluation import GROUPS, Evaluation
+from kgflow.evaluation.metrics import Metrics, metrics
+from kgflow.evaluation.ranking import POLICIES, Ranking, rank
+
+__all__ = ["GROUPS", "POLICIES", "Evaluation", "Metrics", "Ranking", "metrics", "rank"]

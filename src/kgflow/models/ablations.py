@@ -1,0 +1,49 @@
+"""The paper's ablations of NFE-1: one of its two functions, or no uncertainty."""
+
+from typing import ClassVar
+
+from kgflow.algebra import Affine, Normal, Point, Scaling, SquaredWasserstein, Translation
+from kgflow.models.model import FlowModel
+
+
+class NFE1Mu(FlowModel):
+    r"""NFE-1 with translations only: TransE with the squared Euclidean distance.
+
+    .. math:: f(h, r, t) = -\|h_\mu + r_\mu - t_\mu\|^2
+
+    Rows: entity μ and relation μ, each ``(n,)``.
+    """
+
+    entity_parts: ClassVar = ("mu",)
+    relation_parts: ClassVar = ("mu",)
+    f_entity = f_relation = Translation
+    x0, D = Normal(), SquaredWasserstein()
+
+
+class NFE1Sigma(FlowModel):
+    r"""NFE-1 with scalings only: DistMult's functions under the Wasserstein distance.
+
+    .. math:: f(h, r, t) = -\||r_\sigma h_\sigma| - |t_\sigma|\|^2
+
+    Rows: entity σ and relation σ, each ``(n,)``.
+    """
+
+    entity_parts: ClassVar = ("sigma",)
+    relation_parts: ClassVar = ("sigma",)
+    f_entity = f_relation = Scaling
+    x0, D = Normal(), SquaredWasserstein()
+
+
+class NFEPoint(FlowModel):
+    r"""NFE without uncertainty: the limit of NFE-1 at a point x0 (Eq. 13).
+
+    .. math:: f(h, r, t) = -\|r_\sigma h_\mu + r_\mu - t_\mu\|^2
+
+    Rows: entity μ and relation μ, σ, each ``(n,)``.
+    """
+
+    entity_parts: ClassVar = ("mu",)
+    relation_parts: ClassVar = ("mu", "sigma")
+    f_entity = Translation
+    f_relation = Affine
+    x0, D = Point(0.0), SquaredWasserstein()

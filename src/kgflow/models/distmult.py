@@ -1,0 +1,27 @@
+"""DistMult: relations as scalings of points."""
+
+from typing import ClassVar
+
+from kgflow.algebra import InnerProduct, Point, Scaling
+from kgflow.models.model import FlowModel
+
+
+class DistMult(FlowModel):
+    r"""Scalings of the point 1, inner product.
+
+    .. math:: f(h, r, t) = \sum_i h_i r_i t_i
+
+    Rows: entity σ and relation σ, each ``(n,)``.
+
+    Reference:
+        Yang et al.: Embedding Entities and Relations for Learning and Inference, ICLR 2015.
+
+    Example:
+        >>> DistMult(entities=3, relations=2, dim=4).entity.weight.shape
+        torch.Size([3, 4])
+    """
+
+    entity_parts: ClassVar = ("sigma",)
+    relation_parts: ClassVar = ("sigma",)
+    f_entity = f_relation = Scaling
+    x0, D = Point(1.0), InnerProduct()

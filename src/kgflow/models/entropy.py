@@ -1,0 +1,38 @@
+"""How uncertain a model is of what it embeds: the paper's Remark "Measurement of uncertainty"."""
+
+import torch
+from torch import Tensor
+
+from kgflow.algebra import Flow, Variable
+from kgflow.models.model import FlowModel, Model
+from kgflow.models.nfe3 import NFE3Softplus
+
+
+@torch.no_grad()
+def entity_entropy(model: Model) -> Tensor | None:
+    r""":math:`H(f_e(x_0)) - H(x_0)` of every entity, ``(E,)`` in nats.
+
+    None where the model knows no uncertainty: its x0 is a point.
+
+    Example:
+        >>> from kgflow.models import NFE1, DistMult
+        >>> entity_entropy(NFE1(entities=3, relations=2, dim=4)).shape
+        torch.Size([3])
+        >>> entity_entropy(DistMult(entities=3, relations=2, dim=4)) is None
+        True
+    """
+    if not isinstance(model, FlowModel | NFE3Softplus) or not isinstance(model.x0, Variable):
+        return None
+    return model.flow(model.entity.weight).entropy_change()
+
+
+@torch.no_grad()
+def relation_entropy(model: Model) -> Tensor | None:
+    r""":math:`H(f_r \circ f_h(x_0)) - H(f_h(x_0))` of every relation, ``(R,)`` in nats.
+
+    For linear relations it is the same whatever h.
+    """
+    if not isinstance(model, FlowModel) or not isinstance(model.x0, Variable):
+        return None
+    f_relation = model.f_relation(*model.relation.split(model.relation.weight))
+    return Flow(model.x0, f_relation).entropy_change()

@@ -1,0 +1,37 @@
+"""NFE-1: affine flows under the Wasserstein distance."""
+
+from typing import ClassVar
+
+from kgflow.algebra import Affine, SquaredWasserstein
+from kgflow.models.uncertain import UncertainModel
+
+
+class NFE1(UncertainModel):
+    r"""Affine flows of a normal or uniform x0, squared Wasserstein distance (Eq. 10).
+
+    .. math:: f(h, r, t) = -\|r_\sigma h_\mu + r_\mu - t_\mu\|^2
+              - \tfrac1{k^2} \||r_\sigma h_\sigma| - |t_\sigma|\|^2
+
+    Rows: entity μ, σ and relation μ, σ, each ``(n,)``.
+
+    Args:
+        entities: how many entities.
+        relations: how many relations, with their reciprocals.
+        dim: n.
+        x0: normal or uniform; the scores are the same, densities and entropies are not.
+        uncertainty: the paper's 1/k² (Proposition 5, Table 2), how much the scales count.
+
+    Reference:
+        Xiao, He, Cao: Knowledge Graph Embedding by Normalizing Flows, AAAI 2023.
+
+    Example:
+        >>> import torch
+        >>> model = NFE1(entities=3, relations=2, dim=4)
+        >>> model.score(torch.tensor([0]), torch.tensor([1]), torch.tensor([2])).item() < 0
+        True
+    """
+
+    entity_parts: ClassVar = ("mu", "sigma")
+    relation_parts: ClassVar = ("mu", "sigma")
+    f_entity = f_relation = Affine
+    D = SquaredWasserstein()

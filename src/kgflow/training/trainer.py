@@ -1,0 +1,179 @@
+"""The training loop."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from kgflow.errors import KgflowError
+from kgflow.models import Model
+from kgflow.training.batches import batches
+from kgflow.training.callback import Callback
+from kgflow.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_model
+from kgflow.training.loss import OneVsAll
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Training was asked to stop, and has saved its state."""
+
+
+class Diverged(KgflowError):  # noqa: N818
+    """Training ran into numbers that are none."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to train."""
+
+    epochs: int
+    batch_size: int
+    lr: float
+    decay: float
+    seed: int
+    patience: int
+    eval_every: int
+
+
+class Trainer:
+    """Adam over batches of queries, the best epoch kept.
+
+    After every epoch the whole state goes to ``checkpoint/last.safetensors`` and, where the
+    validation improved, the model to ``model.safetensors``; a training that was interrupted goes
+    on from there to the very same numbers. Each epoch's order depends on the seed and its number
+    only.
+
+    Args:
+        model: what is trained.
+        loss: takes the model and rows of its index.
+        schedule: how long and how fast.
+        validate: the model's metrics by name, ``mrr`` among them, or None to keep the last epoch.
+        directory: where the two files go.
+        callbacks: who is told.
+        stop: asked after every batch; True ends the training with its state saved.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        loss: OneVsAll,
+        schedule: Schedule,
+        validate: Callable[[], dict[str, float]] | None,
+        directory: Path,
+        callbacks: Sequence[Callback] = (),
+        stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.model, self.loss, self.schedule, self.validate = model, loss, schedule, validate
+        self.callbacks, self.stop = callbacks, stop
+        self.best_file = directory / "model.safetensors"
+        self.last_file = directory / "checkpoint" / "last.safetensors"
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=schedule.lr, fused=True)
+        self.progress = Progress()
+
+    def resume(self) -> None:
+        """Take up the state that the directory holds."""
+        self.progress = load_checkpoint(self.last_file, self.model, self.optimizer)
+
+    def save(self) -> None:
+        """Write the state down."""
+        self._guard()
+        self.last_file.parent.mkdir(exist_ok=True)
+        save_checkpoint(self.last_file, self.model, self.optimizer, self.progress)
+
+    def fit(self) -> Progress:
+        """Train to the end, or raise `Interrupted` or `Diverged` with the last good state saved."""
+        while not self.progress.done and self.progress.epoch < self.schedule.epochs:
+            self._epoch()
+        return self.progress
+
+    def _epoch(self) -> None:
+        progress, schedule = self.progress, self.schedule
+        for group in self.optimizer.param_groups:
+            group["lr"] = schedule.lr * schedule.decay**progress.epoch
+        order = batches(self.loss.index, schedule.batch_size, schedule.seed, progress.epoch)
+        for callback in self.callbacks:
+            callback.on_start(progress.epoch + 1, len(order))
+        self.model.train()
+        for rows in order[progress.batch :]:
+            self._step(rows)
+            if self.stop():
+                self.save()
+                raise Interrupted
+        self._close()
+
+    def _step(self, rows: NDArray[np.int64]) -> None:
+        began = time.perf_counter()
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss(self.model, rows)
+        value = loss.item()
+        if not np.isfinite(value):
+            raise Diverged(self._diverged("the loss"))
+        loss.backward()
+        self.optimizer.step()
+        progress, triples = self.progress, int(self.loss.index.counts[rows].sum())
+        progress.batch += 1
+        progress.loss += value * triples
+        progress.triples += triples
+        progress.seconds += time.perf_counter() - began
+        for callback in self.callbacks:
+            callback.on_batch(progress.epoch + 1, progress.batch, value)
+
+    def _close(self) -> None:
+        progress = self.progress
+        record = {
+            "epoch": progress.epoch + 1,
+            "loss": progress.loss / max(1, progress.triples),
+            "lr": self.optimizer.param_groups[0]["lr"],
+            "seconds": progress.seconds,
+            "queries_per_second": len(self.loss.index) / max(1e-9, progress.seconds),
+        }
+        self._guard()
+        progress.epoch += 1
+        progress.batch, progress.loss, progress.triples, progress.seconds = 0, 0.0, 0, 0.0
+        record |= self._judge()
+        # Told before it is saved: should the process die in between, the epoch is done again and
+        # its line in the history is replaced, not lost.
+        for callback in self.callbacks:
+            callback.on_epoch(record)
+        self.save()
+
+    def _judge(self) -> dict[str, float]:
+        progress, schedule = self.progress, self.schedule
+        if self.validate is None:
+            progress.best_epoch = progress.epoch
+            save_model(self.best_file, self.model)
+            return {}
+        if progress.epoch % schedule.eval_every and progress.epoch < schedule.epochs:
+            return {}
+        found = self.validate()
+        if found["mrr"] > progress.best:
+            progress.best, progress.best_epoch, progress.stale = found["mrr"], progress.epoch, 0
+            save_model(self.best_file, self.model)
+        else:
+            progress.stale += 1
+            progress.done = progress.stale >= schedule.patience
+        return found
+
+    def _guard(self) -> None:
+        if not all(finite(p) for p in self.model.parameters()):
+            raise Diverged(self._diverged("a parameter"))
+
+    def _diverged(self, what: str) -> str:
+        at = f"epoch {self.progress.epoch + 1}, batch {self.progress.batch + 1}"
+        kept = self.progress.best_epoch
+        state = f"the run keeps epoch {kept}" if kept else "no epoch was finished"
+        return f"training diverged in {at}: {what} is not finite; {state}; try a smaller --lr"
+
+
+def finite(tensor: Tensor) -> bool:
+    """Whether all numbers are finite.
+
+    Example:
+        >>> finite(torch.tensor([1.0, float("nan")]))
+        False
+    """
+    return not tensor.numel() or all(bool(torch.isfinite(x)) for x in torch.aminmax(tensor))

@@ -1,0 +1,182 @@
+"""What the tests of mathematics share: tables of f and of x0, each with a scalar twin, and oracles.
+
+A twin is written with plain Python or scipy, straight from the paper, and knows no tensor: it is
+what the library is held against. Everything is in float64.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import torch
+from hypothesis import settings
+from scipy import integrate, stats
+from torch import Tensor
+
+from kgflow.algebra import (
+    Affine,
+    Function,
+    Normal,
+    Scaled,
+    Scaling,
+    Translation,
+    TwoPiece,
+    Uniform,
+    Variable,
+)
+
+Scalar = Callable[[float], float]
+Twin = tuple[Function, list[Scalar]]
+"""A function of n coordinates, and the n functions of one number that it should be."""
+
+SQRT3, SQRT6 = math.sqrt(3), math.sqrt(6)
+
+torch.set_num_threads(1)  # everything here is small: a second thread only waits
+
+law = settings(max_examples=30, deadline=None, derandomize=True, database=None)
+
+
+def T(values: float | Sequence[float]) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def close(actual: Tensor, expected: Tensor | float | Sequence[float], tolerance: float) -> None:
+    if not isinstance(expected, Tensor):
+        expected = T(expected)
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+# --- f ------------------------------------------------------------------------------------------
+
+
+def translation(mu: Sequence[float]) -> Twin:
+    return Translation(T(mu)), [lambda x, m=m: x + m for m in mu]
+
+
+def scaling(sigma: Sequence[float]) -> Twin:
+    return Scaling(T(sigma)), [lambda x, s=s: s * x for s in sigma]
+
+
+def affine(mu: Sequence[float], sigma: Sequence[float]) -> Twin:
+    twins = [lambda x, m=m, s=s: s * x + m for m, s in zip(mu, sigma, strict=True)]
+    return Affine(T(mu), T(sigma)), twins
+
+
+def two_piece(mu: Sequence[float], left: Sequence[float], right: Sequence[float]) -> Twin:
+    parameters = zip(mu, left, right, strict=True)
+    twins = [lambda x, m=m, a=a, b=b: (a if x <= 0 else b) * x + m for m, a, b in parameters]
+    return TwoPiece(T(mu), T(left), T(right)), twins
+
+
+def after(outer: Twin, inner: Twin) -> Twin:
+    pairs = zip(outer[1], inner[1], strict=True)
+    return outer[0] @ inner[0], [lambda x, f=f, g=g: f(g(x)) for f, g in pairs]
+
+
+KINKED = two_piece([0.5, -0.3], [0.7, -1.1], [1.6, -0.4])
+
+INVERTIBLE: dict[str, Callable[[], Twin]] = {
+    "identity": lambda: translation([0.0, 0.0]),
+    "translation": lambda: translation([1.5, -0.7]),
+    "scaling": lambda: scaling([0.5, 2.0]),
+    "scaling, negative": lambda: scaling([-1.5, -0.3]),
+    "affine": lambda: affine([0.3, -1.2], [0.8, 1.7]),
+    "affine, negative": lambda: affine([-0.4, 0.9], [-1.3, 0.6]),
+    "two-piece": lambda: two_piece([0.2, -0.5], [0.5, 1.2], [1.5, 0.3]),
+    "two-piece, negative": lambda: two_piece([1.0, 0.4], [-0.6, -2.0], [-1.4, -0.5]),
+    "two-piece, mixed": lambda: two_piece([-0.8, 0.1], [0.9, -0.2], [0.4, -1.1]),
+    "three pieces": lambda: after(KINKED, two_piece([0.4, 0.2], [1.2, -0.8], [0.5, -1.5])),
+    "three pieces, shifted": lambda: after(KINKED, affine([0.6, -0.4], [-0.9, 1.1])),
+}
+"""One of each family, and of each orientation."""
+
+SINGULAR: dict[str, Callable[[], Twin]] = {
+    "scaling, zero": lambda: scaling([0.0, 1.2]),
+    "affine, zero": lambda: affine([0.7, -0.1], [0.0, -1.1]),
+    "two-piece, zero left": lambda: two_piece([0.1, 0.6], [0.0, 0.5], [0.9, 1.4]),
+    "two-piece, zero right": lambda: two_piece([0.3, -0.2], [-1.2, -0.3], [0.0, -0.8]),
+    "two-piece, zero": lambda: two_piece([-0.6, 0.2], [0.0, 1.0], [0.0, 2.0]),
+    "three pieces, zero inside": lambda: after(
+        KINKED, two_piece([0.2, 0.3], [0.0, -0.5], [0.7, -1.2])
+    ),
+    "three pieces, zero": lambda: after(KINKED, affine([0.5, 0.1], [0.0, -1.0])),
+}
+"""The same with a scale of zero, in the first coordinate only."""
+
+FUNCTIONS = INVERTIBLE | SINGULAR
+
+
+# --- x0 -----------------------------------------------------------------------------------------
+
+
+class Logistic(Variable):
+    """A symmetric x0 on the whole line that the library has no formulas for."""
+
+    scale = SQRT3 / math.pi
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self.scale * torch.logit(value)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        return torch.sigmoid(value / self.scale)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        x = value / self.scale
+        return (
+            torch.nn.functional.logsigmoid(x)
+            + torch.nn.functional.logsigmoid(-x)
+            - math.log(self.scale)
+        )
+
+    def entropy(self) -> Tensor:
+        return T(2 + math.log(self.scale))
+
+
+class Exponential(Variable):
+    """A skewed x0, the exponential less its mean: no closed form holds for it."""
+
+    symmetric = False
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return -torch.log1p(-value) - 1
+
+    def cdf(self, value: Tensor) -> Tensor:
+        return -torch.expm1(-(value + 1).clamp(min=0))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return (-value - 1).masked_fill(value < -1, -math.inf)
+
+    def entropy(self) -> Tensor:
+        return T(1.0)
+
+
+VARIABLES: dict[str, tuple[Variable, stats.rv_continuous]] = {
+    "normal": (Normal(), stats.norm()),
+    "uniform": (Uniform(), stats.uniform(-SQRT3, 2 * SQRT3)),
+    "normal / 2": (Scaled(Normal(), 0.5), stats.norm(scale=0.5)),
+    "uniform * 3": (Scaled(Uniform(), 3.0), stats.uniform(-3 * SQRT3, 6 * SQRT3)),
+    "logistic": (Logistic(), stats.logistic(scale=SQRT3 / math.pi)),
+    "exponential": (Exponential(), stats.expon(loc=-1)),
+}
+"""Every x0 with scipy's name for it."""
+
+
+# --- oracles ------------------------------------------------------------------------------------
+
+
+def integral(g: Scalar, *edges: float) -> float:
+    """The integral of g over [edges[0], edges[-1]], with kinks allowed at the inner edges."""
+    pieces = pairwise(edges)
+    return sum(integrate.quad(g, a, b, epsabs=1e-10, epsrel=1e-10, limit=300)[0] for a, b in pieces)
+
+
+def quantile(f: Scalar, ppf: Scalar) -> Scalar:
+    """The quantile function of f(x0) for a monotone f, by scipy's quantile function of x0."""
+    rises = f(1.0) >= f(-1.0)
+    return lambda z: f(ppf(z if rises else 1 - z))
+
+
+def wasserstein(f: Scalar, g: Scalar, ppf: Scalar) -> float:
+    """The squared 2-Wasserstein distance of f(x0) and g(x0): the formula below Eq. 9."""
+    F, G = quantile(f, ppf), quantile(g, ppf)
+    return integral(lambda z: (F(z) - G(z)) ** 2, 0.0, 0.5, 1.0)
