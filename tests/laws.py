@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import torch
 from hypothesis import settings
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 from torch import Tensor
 
 from kgflow.algebra import (
@@ -159,6 +159,16 @@ VARIABLES: dict[str, tuple[Variable, stats.rv_continuous]] = {
     "exponential": (Exponential(), stats.expon(loc=-1)),
 }
 """Every x0 with scipy's name for it."""
+
+PPF: dict[str, Scalar] = {
+    "normal": special.ndtri,
+    "uniform": lambda z: SQRT3 * (2 * z - 1),
+    "normal / 2": lambda z: special.ndtri(z) / 2,
+    "uniform * 3": lambda z: 3 * SQRT3 * (2 * z - 1),
+    "logistic": lambda z: SQRT3 / math.pi * math.log(z / (1 - z)),
+    "exponential": lambda z: -math.log1p(-z) - 1,
+}
+"""Their quantile functions once more, of one number: scipy's are slow on one."""
 
 
 # --- oracles ------------------------------------------------------------------------------------

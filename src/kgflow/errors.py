@@ -7,13 +7,15 @@ from collections.abc import Iterable
 class KgflowError(Exception):
     """Something a person can put right, said in one sentence.
 
-    The command line prints the sentence and exits with code 2; a Python caller catches it.
+    The command line prints the sentence and exits with `exit_code`; a Python caller catches it.
 
     Example:
         >>> raise KgflowError("dimension 0 is too small: give --dim 1 or more")
         Traceback (most recent call last):
         kgflow.errors.KgflowError: dimension 0 is too small: give --dim 1 or more
     """
+
+    exit_code = 2
 
 
 def suggest(name: str, known: Iterable[str], count: int = 3) -> str:

@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from laws import FUNCTIONS, INVERTIBLE, SINGULAR, VARIABLES, T, close, quantile
 from scipy import stats
 from torch.distributions import AffineTransform, TransformedDistribution
 from torch.distributions import Normal as TorchNormal
@@ -22,6 +21,7 @@ from kgflow.algebra import (
     TwoPiece,
     Uniform,
 )
+from laws import FUNCTIONS, INVERTIBLE, PPF, SINGULAR, VARIABLES, T, close, quantile
 
 Z = torch.linspace(0.011, 0.983, 57, dtype=torch.float64)
 
@@ -32,8 +32,8 @@ singular = pytest.mark.parametrize(("f", "x0"), list(product(SINGULAR, VARIABLES
 
 def flow_and_quantiles(f, x0):
     """A flow, and its n quantile functions by the twins of f and of x0."""
-    (function, twins), (variable, law) = FUNCTIONS[f](), VARIABLES[x0]
-    return Flow(variable, function), [quantile(g, law.ppf) for g in twins]
+    function, twins = FUNCTIONS[f]()
+    return Flow(VARIABLES[x0][0], function), [quantile(g, PPF[x0]) for g in twins]
 
 
 def table(quantiles, z):

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from laws import FUNCTIONS, INVERTIBLE, SINGULAR, T, close, law
 
 from kgflow.algebra import (
     Affine,
@@ -17,6 +16,7 @@ from kgflow.algebra import (
     Translation,
     TwoPiece,
 )
+from laws import FUNCTIONS, INVERTIBLE, SINGULAR, T, close, law
 
 X = torch.linspace(-4, 4, 33, dtype=torch.float64)[:, None] + T([0.013, 0.029])
 """Points on both sides of every kink, for n = 2."""

@@ -7,10 +7,10 @@ another. Both samples have N equal weights, so the assignment is the exact optim
 import numpy as np
 import pytest
 import torch
-from laws import FUNCTIONS, T, close
 from scipy.optimize import linear_sum_assignment
 
 from kgflow.algebra import Flow, Normal, SquaredWasserstein, Uniform
+from laws import FUNCTIONS, T, close
 
 
 def transport(x: np.ndarray, y: np.ndarray) -> float:

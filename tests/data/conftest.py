@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from kgflow.data import Triples
+from kgflow.data import Dataset, Triples, load
 
 ENTITIES, RELATIONS = 6, 3
 
@@ -39,8 +39,11 @@ def write(tmp_path):
 
 @pytest.fixture
 def shared():
-    """The folder of the benchmark data sets."""
-    root = os.environ.get("KGFLOW_DATA")
-    if not root or not Path(root).is_dir():
-        pytest.skip("set KGFLOW_DATA to the folder of the benchmark data sets")
-    return Path(root)
+    """Load a benchmark data set, or skip the test."""
+
+    def _load(name: str) -> Dataset:
+        if not (Path(os.environ.get("KGFLOW_DATA", "")) / name).is_dir():
+            pytest.skip(f"{name} is missing: set KGFLOW_DATA to the folder of the benchmarks")
+        return load(name)
+
+    return _load

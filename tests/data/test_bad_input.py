@@ -129,8 +129,9 @@ def test_an_unknown_column_gets_a_suggestion(write):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    path = tmp_path / "facts.tsv"
-    assert sentence(lambda: load(path)).startswith(f"{path}: no such file")
+    for name in ("facts.tsv", "facts.xls", "facts.parquet", "facts"):
+        path = tmp_path / name
+        assert sentence(lambda path=path: load(path)).startswith(f"{path}: no such file")
 
 
 @pytest.mark.parametrize("name", ["facts.xls", "facts", "facts.gz", "facts.parquet.gz"])
@@ -168,7 +169,7 @@ def test_unseen_names_are_an_error_only_when_strict(write, tmp_path):
     write("train.tsv", GOOD)
     write("test.tsv", "a\tr\tz\na\ts\tb\n")
     assert load(tmp_path).notices == (
-        "1 entities occur in valid or test but never in training",
-        "1 relations occur in valid or test but never in training",
+        "entities in valid or test that training never sees: 1",
+        "relations in valid or test that training never sees: 1",
     )
     assert "--strict" in sentence(lambda: load(tmp_path, strict=True))

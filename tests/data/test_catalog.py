@@ -83,11 +83,3 @@ def test_altered_files_are_found(write, monkeypatch):
     entry = catalog.Entry("mine", "", sha256=digests | {"test": "0" * 64})
     monkeypatch.setattr(catalog, "entries", lambda: {"mine": entry})
     assert catalog.altered("mine") == ["test"]
-
-
-@pytest.mark.shared
-def test_benchmarks_have_the_known_checksums(shared, monkeypatch):
-    monkeypatch.setenv("KGFLOW_DATA", str(shared))
-    for entry, place in listing():
-        if place and entry.name != "humanbio":
-            assert catalog.altered(entry.name) == []

@@ -26,14 +26,14 @@ FACTS = [("http://e/a", "http://e/r", "http://e/b"), ("_:x", "http://e/r", "http
 def test_both_forms_give_the_same_triples(name, text, zipped, write):
     path = write(name + ".gz", gzip.compress(text.encode())) if zipped else write(name, text)
     assert read_triples(path).rows() == FACTS
-    assert f"{path}: 1 triples with literals were left out" in load(path).notices
+    assert f"{path}: triples with literals left out: 1" in load(path).notices
 
 
 def test_nodes_without_a_label_get_stable_names(write):
     text = "@prefix e: <http://e/> . e:a e:r [ e:s e:b ] , [ e:s e:c ] ."
-    first, again = (read_triples(write(name, text)).rows() for name in ("f.ttl", "g.ttl"))
+    first, again = (read_triples(write("f.ttl", text)).rows() for _ in range(2))
     assert first == again
-    assert {row[0] for row in first} == {"http://e/a", "_:anonymous1", "_:anonymous2"}
+    assert {row[0] for row in first} == {"http://e/a", "_:f.1", "_:f.2"}
 
 
 def test_an_error_names_file_and_line(write):

@@ -2,7 +2,7 @@ import gzip
 
 import polars as pl
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kgflow.data import Columns, files, read_triples, readers
@@ -107,6 +107,7 @@ def outcome(action):
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv"])
+@settings(deadline=None)
 @given(st.text('ab\t,"\n\r é0.5', max_size=40).map(str.encode) | st.binary(max_size=12))
 @example(b'a,b"",c\n')
 @example(b"a\tb\tc\r")

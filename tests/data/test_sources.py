@@ -3,7 +3,7 @@ import gzip
 import numpy as np
 import pytest
 
-from kgflow.data import Columns, catalog, load, load_files
+from kgflow.data import Columns, catalog, import_files, load
 from kgflow.errors import KgflowError
 
 TRAIN = "c\tr\ta\na\ts\tb\n"
@@ -54,12 +54,10 @@ def test_valid_and_test_may_be_missing(directory):
 
 def test_repeats_are_merged_and_counted(write):
     path = write("f.tsv", "a\tr\tb\t0.5\nb\tr\ta\t1\na\tr\tb\t0.75\n")
-    dataset = load_files("f", {"train": path})
+    dataset = import_files([path], shares=(0, 0))
     assert dataset.train.weight.tolist() == [0.75, 1.0]
     assert dataset.duplicates == {"train": 1}
-    assert dataset.notices == (
-        "train: 1 repeated triples were merged, each with its largest weight",
-    )
+    assert dataset.notices == ("train: repeated triples merged, each with its largest weight: 1",)
 
 
 def test_one_file_is_split_by_its_seed(write):
@@ -69,6 +67,14 @@ def test_one_file_is_split_by_its_seed(write):
     assert (len(first.train), len(first.valid), len(first.test)) == (360, 20, 20)
     assert first.digest() == again.digest() != other.digest()
     assert first.name == "grid"
+
+
+def test_several_files_are_imported_as_one(write):
+    paths = [write("f.tsv", "a\tr\tb\t0.5\n"), write("g.csv", "b,r,a\nb,s,a\n")]
+    dataset = import_files(paths, shares=(0, 0), labels=write("l.tsv", "a\tAlpha\n"))
+    assert (dataset.name, dataset.label(0)) == ("f", "Alpha")
+    assert dataset.train.array().tolist() == [[0, 0, 1], [1, 0, 0], [1, 1, 0]]
+    assert dataset.train.weight.tolist() == [0.5, 1.0, 1.0]
 
 
 def test_columns_reach_every_file(write, tmp_path):
@@ -105,10 +111,9 @@ def test_world_is_embedded():
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["umls", "fb15k-237", "cn15k", "countries-s1"])
 def test_benchmarks_have_the_expected_counts(name, shared):
-    if not (shared / name).is_dir():
-        pytest.skip(f"{name} is not in KGFLOW_DATA")
-    dataset = load(name)
+    dataset = shared(name)
     assert dataset.name == name
+    assert catalog.altered(name) == []
     assert not any("not the usual one" in notice for notice in dataset.notices)
     index = dataset.queries("train")
     assert len(index.tails) == 2 * len(dataset.train)

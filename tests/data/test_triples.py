@@ -56,4 +56,4 @@ def test_concatenating_nothing_is_empty():
 
 def test_a_graph_beyond_64_bits_is_refused():
     with pytest.raises(KgflowError, match="64-bit"):
-        Triples.empty().keys(entities=10**9, relations=100)
+        Triples.of([(10**9 - 1, 0, 0)]).keys(entities=10**9, relations=100)

@@ -21,7 +21,7 @@ def frame(rows, weights=None):
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(triple, min_size=1), st.lists(triple, min_size=1), st.data())
 def test_what_is_written_reads_the_same(tmp_path_factory, train, test, data):
     weights = data.draw(st.none() | st.lists(weight, min_size=len(train), max_size=len(train)))

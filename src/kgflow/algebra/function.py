@@ -225,7 +225,7 @@ class Composition(Function):
         return self.inner.inverse() @ self.outer.inverse()
 
     def kinks(self) -> list[Tensor]:
-        """The inner function's, and what it takes to the outer one's."""
+        """The inner function's, and what it takes to the outer one's if it can be inverted."""
         outer = self.outer.kinks()
         try:
             return self.inner.kinks() + [self.inner.inverse().forward(x) for x in outer]

@@ -61,7 +61,7 @@ def _run() -> int:
 
 def _judge(error: Exception) -> int:
     if isinstance(error, KgflowError):
-        return _complain(str(error), getattr(error, "exit_code", 2))
+        return _complain(str(error), error.exit_code)
     if isinstance(error, FloatingPointError | MemoryError):
         return _complain(str(error) or "out of memory: try a smaller --dim or --batch-size", 1)
     if isinstance(error, PermissionError | IsADirectoryError | NotADirectoryError):

@@ -6,10 +6,10 @@ Nothing here loads torch; polars is loaded when the first table is read.
 from kgflow.data.catalog import Entry, listing
 from kgflow.data.columns import Columns
 from kgflow.data.dataset import SPLITS, Dataset
-from kgflow.data.download import download
+from kgflow.data.downloads import download
 from kgflow.data.queries import QueryIndex
 from kgflow.data.relations import Cardinality, Inverses
-from kgflow.data.sources import load, load_files, read_triples
+from kgflow.data.sources import import_files, load, read_triples
 from kgflow.data.splits import resplit
 from kgflow.data.statistics import Statistics, describe
 from kgflow.data.triples import Triples
@@ -29,9 +29,9 @@ __all__ = [
     "Vocabulary",
     "describe",
     "download",
+    "import_files",
     "listing",
     "load",
-    "load_files",
     "read_triples",
     "resplit",
     "save",

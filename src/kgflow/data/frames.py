@@ -15,15 +15,17 @@ from kgflow.data.vocabulary import Vocabulary
 def from_frames(name: str, frames: Mapping[str, pl.DataFrame]) -> Dataset:
     """A data set from frames of head, relation, tail and perhaps weight, by split.
 
+    Only train must be there. A missing weight counts as 1.
+
     Example:
         >>> facts = pl.DataFrame({"head": ["Paris"], "relation": ["in"], "tail": ["France"]})
         >>> from_frames("tiny", {"train": facts}).entities.names
         ('Paris', 'France')
     """
     present = [s for s in SPLITS if s in frames]
-    both = pl.concat([frames[s].select("head", "relation", "tail") for s in present])
-    entities, (h, t) = number(both["head"], both["tail"])
-    relations, (r,) = number(both["relation"])
+    names = pl.concat([frames[s].select("head", "relation", "tail") for s in present])
+    entities, (h, t) = number(names["head"], names["tail"])
+    relations, (r,) = number(names["relation"])
     bounds = np.cumsum([0] + [frames[s].height for s in present])
     parts, duplicates, notices = {}, {}, []
     for split, start, stop in zip(present, bounds, bounds[1:], strict=False):
@@ -68,9 +70,9 @@ def number(*columns: pl.Series) -> tuple[list[str], Sequence[Ids]]:
 def _weights(frame: pl.DataFrame) -> np.ndarray | None:
     if "weight" not in frame.columns:
         return None
-    return frame["weight"].cast(pl.Float32).to_numpy()
+    return frame["weight"].cast(pl.Float32).fill_null(1.0).to_numpy()
 
 
 def _merged(split: str, count: int, weighted: bool) -> str:
     kept = ", each with its largest weight" if weighted else ""
-    return f"{split}: {count:,} repeated triples were merged{kept}"
+    return f"{split}: repeated triples merged{kept}: {count:,}"

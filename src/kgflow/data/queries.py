@@ -112,5 +112,7 @@ def _distinct(key: Ids, weight: Weights | None) -> tuple[Ids, Weights | None]:
 
 def _search(ascending: Ids, values: Ids) -> Ids:
     """The position of each value, -1 where it is missing."""
+    if not len(ascending):
+        return np.full(values.shape, -1)
     place = np.searchsorted(ascending, values)
-    return np.where(np.searchsorted(ascending, values, side="right") > place, place, -1)
+    return np.where(ascending.take(place, mode="clip") == values, place, -1)

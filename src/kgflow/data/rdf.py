@@ -22,7 +22,7 @@ def read(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
     import polars as pl
 
     columns: dict[str, list[str]] = {"head": [], "relation": [], "tail": []}
-    left_out, named = 0, Names()
+    left_out, named = 0, Names(path.name.split(".")[0])
     for quad in _parse(path):
         head, tail = named(quad.subject), named(quad.object)
         if head is None or tail is None:
@@ -31,7 +31,7 @@ def read(path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
         columns["head"].append(head)
         columns["relation"].append(quad.predicate.value)
         columns["tail"].append(tail)
-    notice = f"{path}: {left_out:,} triples with literals were left out"
+    notice = f"{path}: triples with literals left out: {left_out:,}"
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
     return frame, (notice,) if left_out else ()
 
@@ -40,10 +40,12 @@ class Names:
     """Names for the nodes of one graph.
 
     Blank nodes that the file leaves without a label get a random one from the parser; they are
-    numbered instead, so that the same file always gives the same names.
+    numbered instead, after the file, so that it always gives the same names and no other file
+    gives them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, graph: str) -> None:
+        self._graph = graph
         self._numbered: dict[str, str] = {}
 
     def __call__(self, node: Any) -> str | None:  # noqa: ANN401
@@ -55,7 +57,8 @@ class Names:
             return None
         label = str(node.value)
         if GENERATED.fullmatch(label):
-            label = self._numbered.setdefault(label, f"anonymous{len(self._numbered) + 1}")
+            number = f"{self._graph}.{len(self._numbered) + 1}"
+            label = self._numbered.setdefault(label, number)
         return f"_:{label}"
 
 

@@ -31,6 +31,7 @@ class Fault(NamedTuple):
 
 def read(path: Path, columns: Columns | None = None) -> Table:
     """The triples of one file of any supported kind, as names."""
+    files.require(path)
     suffix = files.kind(path)
     if suffix in files.RDF:
         from kgflow.data import rdf
@@ -57,7 +58,7 @@ def _text(path: Path, columns: Columns | None) -> pl.DataFrame:
 
 def _quick(content: bytes, separator: str, width: int, plan: Layout) -> pl.DataFrame | None:
     """The whole table at once, or None where anything about it is unusual."""
-    stray = content.count(b"\r") != content.count(b"\r\n")
+    stray = b"\r" in content and content.count(b"\r") != content.count(b"\r\n")
     if stray or width <= max(plan.positions):
         return None
     try:
@@ -102,7 +103,6 @@ def _miscounted(cells: list[str], plan: Layout) -> str:
 
 
 def _parquet(path: Path, columns: Columns | None) -> pl.DataFrame:
-    files.require(path)
     try:
         names = list(pl.read_parquet_schema(path))
         plan = layout(names, columns, str(path))

@@ -78,10 +78,10 @@ class Inverses:
     @classmethod
     def of(cls, triples: Triples, entities: int, relations: int) -> Inverses:
         """The inverses among distinct triples."""
-        size = max(entities, relations)
-        # The relations between two entities are the answers to the query (h, t, ?).
+        # The relations between two entities are the answers to the query (h, t, ?): here t
+        # stands where an index has its relation, and r where it has its tail.
         swapped = Triples(triples.h, triples.t, triples.r)
-        between = QueryIndex.build(swapped, size, size, reciprocal=False)
+        between = QueryIndex.build(swapped, relations, entities, reciprocal=False)
         r, s = _reversed(between, triples)
         pairs = np.sort(r * relations + s)
         starts = run_starts(pairs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,30 +36,37 @@ def load(
 
     Example:
         >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "capitals.tsv"
-        >>> _ = path.write_text("Paris\tcapital_of\tFrance\nLima\tcapital_of\tPeru\n")
-        >>> load(path)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "capitals.tsv"
+        ...     _ = path.write_text("Paris\tcapital_of\tFrance\nLima\tcapital_of\tPeru\n")
+        ...     load(path)
         Dataset(capitals: 4 entities, 1 relations, 2 train, 0 valid, 0 test)
     """
     place = _locate(source)
-    if place.is_dir():
-        dataset = load_files(place.resolve().name, _splits_in(place), columns)
-        labels, types = labels or files.find(place, "labels"), types or files.find(place, "types")
-    else:
-        dataset = resplit(load_files(_stem(place), {"train": place}, columns), seed=seed)
+    if not place.is_dir():
+        return import_files([place], columns, labels, types, seed=seed)
+    dataset = _read(place.resolve().name, _splits_in(place), columns)
+    labels, types = labels or files.find(place, "labels"), types or files.find(place, "types")
     notices = (*dataset.notices, *_differences(place, dataset), *_unseen(dataset, strict))
     return _annotated(replace(dataset, notices=notices), labels, types)
 
 
-def load_files(name: str, paths: Mapping[str, Path], columns: Columns | None = None) -> Dataset:
-    """A data set from one file for each split; only train must be there."""
-    from kgflow.data.frames import from_frames
-    from kgflow.data.readers import read
+def import_files(
+    paths: Sequence[Path],
+    columns: Columns | None = None,
+    labels: Path | None = None,
+    types: Path | None = None,
+    shares: tuple[float, float] = (0.05, 0.05),
+    seed: int = 0,
+) -> Dataset:
+    """The triples of several files together, named after the first and split by these shares.
 
-    tables = {split: read(Path(path), columns) for split, path in paths.items()}
-    dataset = from_frames(name, {split: table.frame for split, table in tables.items()})
-    told = [notice for table in tables.values() for notice in table.notices]
-    return replace(dataset, notices=(*told, *dataset.notices))
+    Where only some files carry weights, the triples of the others count as certain.
+    """
+    name = Path(paths[0].name.removesuffix(".gz")).stem
+    whole = _read(name, {"train": paths}, columns)
+    drawn = resplit(whole, *shares, seed=seed)
+    return _annotated(replace(drawn, notices=whole.notices + drawn.notices), labels, types)
 
 
 def read_triples(path: str | Path, columns: Columns | None = None) -> pl.DataFrame:
@@ -69,25 +76,36 @@ def read_triples(path: str | Path, columns: Columns | None = None) -> pl.DataFra
     return read(Path(path), columns).frame
 
 
+def _read(name: str, paths: Mapping[str, Sequence[Path]], columns: Columns | None) -> Dataset:
+    import polars as pl
+
+    from kgflow.data.frames import from_frames
+    from kgflow.data.readers import read
+
+    frames, notices = {}, []
+    for split, several in paths.items():
+        tables = [read(path, columns) for path in several]
+        frames[split] = pl.concat([table.frame for table in tables], how="diagonal")
+        notices += [notice for table in tables for notice in table.notices]
+    dataset = from_frames(name, frames)
+    return replace(dataset, notices=(*notices, *dataset.notices))
+
+
 def _locate(source: str | Path) -> Path:
     path = Path(source)
-    named = isinstance(source, str) and source in catalog.entries()
-    if named and (catalog.find(path.name) or not path.exists()):
-        return catalog.directory(path.name)
-    if not path.exists() and not path.suffix and path.name == str(source):
-        catalog.entry(path.name)
+    if isinstance(source, str) and source in catalog.entries():
+        if catalog.find(source) or not path.exists():
+            return catalog.directory(source)
+    elif not path.exists() and not path.suffix and path.name == str(source):
+        catalog.entry(path.name)  # a word that is neither a name nor a path: raises
     return path
 
 
-def _splits_in(directory: Path) -> dict[str, Path]:
+def _splits_in(directory: Path) -> dict[str, list[Path]]:
     found = {split: files.find(directory, *stems) for split, stems in STEMS.items()}
     if found["train"] is None:
         raise KgflowError(f"{directory}: no train file in it: add train.tsv, .csv or another form")
-    return {split: path for split, path in found.items() if path is not None}
-
-
-def _stem(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).stem
+    return {split: [path] for split, path in found.items() if path is not None}
 
 
 def _differences(place: Path, dataset: Dataset) -> tuple[str, ...]:
@@ -102,13 +120,13 @@ def _unseen(dataset: Dataset, strict: bool) -> tuple[str, ...]:
     entities = int((~dataset.train.entity_mask(len(dataset.entities))).sum())
     relations = int((~dataset.train.relation_mask(len(dataset.relations))).sum())
     notices = tuple(
-        f"{count:,} {what} occur in valid or test but never in training"
+        f"{what} in valid or test that training never sees: {count:,}"
         for count, what in ((entities, "entities"), (relations, "relations"))
         if count
     )
     if strict and notices:
         raise KgflowError(
-            f"{dataset.name}: {' and '.join(notices)}: add them or leave out --strict"
+            f"{dataset.name}: {'; '.join(notices)}; add them to train or leave out --strict"
         )
     return notices
 

@@ -17,7 +17,8 @@ def resplit(dataset: Dataset, valid: float = 0.05, test: float = 0.05, seed: int
     """All triples of a data set, split anew: by default 90, 5 and 5 percent.
 
     Every entity and every relation keeps at least one triple in train, so that nothing in valid
-    or test is unseen; on a graph too sparse for that, valid and test come out smaller.
+    or test is unseen; on a graph too sparse for that, valid and test come out smaller, and a
+    notice says so.
 
     Example:
         >>> triples = Triples.of([(i, 0, j) for i in range(10) for j in range(10)])
@@ -42,7 +43,7 @@ def resplit(dataset: Dataset, valid: float = 0.05, test: float = 0.05, seed: int
         train=everything.take(place == 0),
         valid=everything.take(place == 1),
         test=everything.take(place == 2),
-        notices=dataset.notices + _notices(wanted, given),
+        notices=_notices(wanted, given),
     )
     return _renumbered(drawn)
 
@@ -81,10 +82,10 @@ def _notices(wanted: list[int], given: list[int]) -> tuple[str, ...]:
 
 def _renumbered(dataset: Dataset) -> Dataset:
     """The same data set with ids by first appearance, as if read from three files."""
-    both = Triples.concatenate([dataset.split(s) for s in SPLITS])
-    cells = np.stack((both.h, both.t), axis=1).ravel()
+    everything = Triples.concatenate([dataset.split(s) for s in SPLITS])
+    cells = np.stack((everything.h, everything.t), axis=1).ravel()
     e = np.argsort(_first(cells, len(dataset.entities)), kind="stable")
-    r = np.argsort(_first(both.r, len(dataset.relations)), kind="stable")
+    r = np.argsort(_first(everything.r, len(dataset.relations)), kind="stable")
     new_e, new_r = np.argsort(e), np.argsort(r)
 
     def moved(old: Triples) -> Triples:

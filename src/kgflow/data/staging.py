@@ -16,12 +16,13 @@ def staged(directory: Path) -> Iterator[Path]:
     r"""A scratch directory to fill, which takes its name when the block ends well.
 
     Example:
-        >>> place = Path(tempfile.mkdtemp()) / "mine"
-        >>> with staged(place) as scratch:
-        ...     _ = (scratch / "train.tsv").write_text("a\tb\tc\n")
-        ...     place.exists()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     place = Path(folder) / "mine"
+        ...     with staged(place) as scratch:
+        ...         _ = (scratch / "train.tsv").write_text("a\tb\tc\n")
+        ...         place.exists()
+        ...     [path.name for path in place.iterdir()]
         False
-        >>> [path.name for path in place.iterdir()]
         ['train.tsv']
     """
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):

@@ -70,8 +70,8 @@ class Statistics:
     by_relation: tuple[RelationStatistics, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain dictionaries, lists and numbers, for JSON."""
-        return asdict(self) | {"by_relation": [asdict(one) for one in self.by_relation]}
+        """All of it as plain dictionaries, tuples and numbers, for JSON."""
+        return asdict(self)
 
 
 def describe(dataset: Dataset) -> Statistics:

@@ -100,7 +100,8 @@ class Triples:
 
     def keys(self, entities: int, relations: int) -> Ids:
         """One integer per triple, (h · relations + r) · entities + t, that sorts like it."""
-        if entities * relations * entities > np.iinfo(np.int64).max:
+        heads = int(self.h.max(initial=0)) + 1
+        if heads * relations * entities > np.iinfo(np.int64).max:
             raise KgflowError(
                 f"{entities:,} entities with {relations:,} relations are more than 64-bit keys "
                 "can tell apart: split the graph"

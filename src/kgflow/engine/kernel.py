@@ -84,8 +84,7 @@ class _OneVsAll(torch.autograd.Function):
             G.index_put_(true, -y[here], accumulate=True)
             grad_Q.addmm_(G, K.detach())
             grad_a += G.sum(1)
-            (grad_rows,) = torch.autograd.grad((K, b), rows, (G.T @ Q, G.sum(0)))
-            grad_table[low:high] = grad_rows
+            grad_table[low:high] = _pull_back(rows, (K, G.T @ Q), (b, G.sum(0)))
         ctx.save_for_backward(grad_Q, grad_a, grad_table)
         return loss.to(Q.dtype)
 
@@ -94,6 +93,12 @@ class _OneVsAll(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         grad_Q, grad_a, grad_table = ctx.saved_tensors
         return grad * grad_Q, grad * grad_a, grad * grad_table, None, None, None
+
+
+def _pull_back(rows: Tensor, *pairs: tuple[Tensor, Tensor]) -> Tensor:
+    # A model may have a b that depends on nothing.
+    outputs, gradients = zip(*(pair for pair in pairs if pair[0].requires_grad), strict=True)
+    return torch.autograd.grad(outputs, rows, gradients)[0]
 
 
 def _by_column(targets: Targets) -> Targets:

@@ -18,12 +18,16 @@ from kgflow.training.checkpoint import Progress, load_checkpoint, save_checkpoin
 from kgflow.training.loss import OneVsAll
 
 
-class Interrupted(Exception):  # noqa: N818
+class Interrupted(KgflowError):  # noqa: N818
     """Training was asked to stop, and has saved its state."""
+
+    exit_code = 130
 
 
 class Diverged(KgflowError):  # noqa: N818
     """Training ran into numbers that are none."""
+
+    exit_code = 1
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ class Trainer:
             self._step(rows)
             if self.stop():
                 self.save()
-                raise Interrupted
+                directory = self.best_file.parent
+                raise Interrupted(f"stopped and saved: kgflow train --resume {directory} goes on")
         self._close()
 
     def _step(self, rows: NDArray[np.int64]) -> None:

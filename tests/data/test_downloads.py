@@ -1,14 +1,13 @@
 import io
-import sys
 import tarfile
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from kgflow.data import catalog, download, load
+from kgflow.data import catalog, download, downloads, load
 from kgflow.data.catalog import Entry
-from kgflow.data.download import blob_id, fetch
+from kgflow.data.downloads import blob_id, fetch
 from kgflow.errors import KgflowError
 
 FACTS = b"a\tr\tb\n"
@@ -104,11 +103,10 @@ def test_another_checksum_is_refused(serve, tmp_path):
 
 
 def test_too_large_a_body_or_member_is_refused(serve, tmp_path, monkeypatch):
-    limits = sys.modules["kgflow.data.download"]
-    monkeypatch.setattr(limits, "LARGEST_MEMBER", 3)
+    monkeypatch.setattr(downloads, "LARGEST_MEMBER", 3)
     with pytest.raises(KgflowError, match="too large"):
         fetch(serve(GOOD), tmp_path / "mine")
-    monkeypatch.setattr(limits, "LARGEST_ARCHIVE", 100)
+    monkeypatch.setattr(downloads, "LARGEST_ARCHIVE", 100)
     with pytest.raises(KgflowError, match="more than 100 bytes"):
         fetch(serve(GOOD), tmp_path / "mine")
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,37 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+DATASETS := $(abspath ../shared/datasets)
+# Benchmark data sets beside the checkout are used where there are any.
+export KGFLOW_DATA ?= $(if $(wildcard $(DATASETS)),$(DATASETS),)
+
+.PHONY: demo test lint bench clean
+
+demo: .make/installed
+	$(BIN)/python examples/demo.py
+
+test: lint
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+lint: .make/developed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .make/developed
+	@echo "benchmarks/ holds nothing to run yet"
+
+# Installed once, and again only when the requirements change.
+.make/installed: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt torch numpy
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[rdf,plot]"
+	@mkdir -p .make && touch $@
+
+.make/developed: .make/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
+		hypothesis mypy pre-commit pytest pytest-xdist ruff scipy
+	@touch $@
+
+clean:
+	rm -rf .venv .make

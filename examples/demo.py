@@ -1,0 +1,49 @@
+"""The main job, start to end, on the embedded data set: train, evaluate, predict, picture."""
+
+import shutil
+from pathlib import Path
+
+import kgflow
+from kgflow.cli.evaluate import show
+from kgflow.cli.output import frame_rows, table
+from kgflow.cli.progress import ProgressBar
+from kgflow.config import TrainingConfig
+from kgflow.insight import entity_uncertainty, overview
+
+OUT = Path("runs/demo")
+QUESTIONS = (
+    {"head": "France", "relation": "borders"},
+    {"head": "Peru", "relation": "has_currency"},
+    {"relation": "capital_of", "tail": "Kenya"},
+    {"head": "Portugal", "tail": "Spain"},
+)
+PICTURED = ("France", "Germany", "Peru", "Western Europe", "euro")
+
+
+def main() -> None:
+    world = kgflow.load("world")
+    print(f"{world}\n")
+    shutil.rmtree(OUT, ignore_errors=True)
+    with ProgressBar(TrainingConfig().epochs) as bar:
+        run = kgflow.train(world, model="nfe-1", dim=128, out=OUT, callbacks=[bar])
+    show(run.metrics)
+    for question in QUESTIONS:
+        answers = run.predict(**question, k=5)
+        title = "({head}, {relation}, {tail})".format(
+            **({"head": "?", "relation": "?", "tail": "?"} | question)
+        )
+        columns = ("answer", "probability", "uncertainty", "known")
+        table(title, columns, frame_rows(answers, columns))
+    sure = entity_uncertainty(run)
+    columns = ("entity", "type", "uncertainty", "degree")
+    table("most certain entities", columns, frame_rows(sure.head(5), columns))
+    table("least certain entities", columns, frame_rows(sure.tail(5).reverse(), columns))
+    new = run.discover(k=5)
+    columns = ("head", "relation", "tail", "probability")
+    table("facts that are not in the data, most likely first", columns, frame_rows(new, columns))
+    picture = overview(run, PICTURED, OUT / "overview.png")
+    print(f"run:     {OUT}\npicture: {picture}")
+
+
+if __name__ == "__main__":
+    main()

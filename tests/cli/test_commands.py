@@ -1,0 +1,214 @@
+"""Each command, from its arguments to what it prints."""
+
+import json
+
+import polars as pl
+import pytest
+
+import kgflow as library
+
+METRICS = {"mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri"}
+POLICIES = {"optimistic", "realistic", "pessimistic"}
+
+
+def test_train_reports_the_run_and_both_splits(answer, tmp_path):
+    out = tmp_path / "run"
+    found = answer("train", "world", "--dim", 8, "--epochs", 1, "--out", out)
+    assert found["run"] == str(out)
+    assert found["floats_per_entity"] == 16
+    assert set(found["test"]["realistic"]) == METRICS
+    assert found["test"] == answer("evaluate", out)
+    files = {p.name for p in out.iterdir()}
+    assert files == {
+        "config.toml",
+        "vocabulary.json",
+        "splits.safetensors",
+        "model.safetensors",
+        "checkpoint",
+        "history.jsonl",
+        "metrics.json",
+    }
+
+
+def test_train_for_people_names_the_run(kgflow, tmp_path):
+    code, out, err = kgflow("train", "world", "--dim", 4, "--epochs", 1, "--out", tmp_path / "run")
+    assert code == 0
+    assert f"run saved in {tmp_path / 'run'}" in out
+    assert "realistic" in out
+    assert "8 numbers per entity" in err
+
+
+def test_train_without_out_goes_under_runs(answer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = answer("train", "world", "--dim", 2, "--epochs", 1)
+    assert found["run"].startswith("runs/world-nfe-1-")
+    assert (tmp_path / found["run"] / "model.safetensors").exists()
+
+
+def test_config_file_with_flags_on_top(answer, tmp_path):
+    config = tmp_path / "mine.toml"
+    config.write_text(
+        'data = "world"\n[model]\nname = "nfe-2"\ndim = 4\n[model.options]\nx0 = "uniform"\n'
+        "[training]\nepochs = 2\n"
+    )
+    found = answer("train", "--config", config, "--epochs", 1, "--out", tmp_path / "run")
+    assert found["epochs"] == 1
+    assert found["model"] == {"name": "nfe-2", "dim": 4, "options": {"x0": "uniform"}}
+
+
+def test_options_reach_the_model(answer, tmp_path):
+    out = tmp_path / "run"
+    options = ("--option", "uncertainty=0.25", "--option", "x0=uniform")
+    answer("train", "world", "--dim", 2, "--epochs", 1, *options, "--out", out)
+    x0 = library.open(out).model.x0
+    assert (x0.factor, type(x0.x0).__name__) == (0.5, "Uniform")
+
+
+def test_force_replaces_and_resume_goes_on(answer, kgflow, tmp_path):
+    out = tmp_path / "run"
+    answer("train", "world", "--dim", 2, "--epochs", 1, "--out", out)
+    assert kgflow("train", "world", "--dim", 2, "--epochs", 1, "--out", out)[0] == 2
+    again = answer("train", "world", "--dim", 3, "--epochs", 1, "--out", out, "--force")
+    assert again["floats_per_entity"] == 6
+    assert answer("train", "--resume", out)["epochs"] == 1
+
+
+def test_a_run_works_after_it_was_moved(answer, tmp_path):
+    answer("train", "world", "--dim", 2, "--epochs", 1, "--out", tmp_path / "here")
+    before = answer("evaluate", tmp_path / "here")
+    (tmp_path / "here").rename(tmp_path / "there")
+    assert answer("evaluate", tmp_path / "there") == before
+
+
+@pytest.mark.parametrize("by", ["relation", "side", "category"])
+def test_evaluate_by_group(answer, world_run, by):
+    found = answer("evaluate", world_run, "--by", by)
+    assert set(found) == {"split", "by"} | POLICIES
+    assert sum(group["count"] for group in found["by"].values()) == 744
+
+
+def test_evaluate_writes_every_rank(answer, world_run, tmp_path):
+    file = tmp_path / "ranks.tsv"
+    found = answer("evaluate", world_run, "--ranks", file)
+    ranks = pl.read_csv(file, separator="\t")
+    assert len(ranks) == 744
+    assert (1 / ranks["realistic"]).mean() == pytest.approx(found["realistic"]["mrr"])
+    facts = {tuple(row) for row in ranks.select("head", "relation", "tail").iter_rows()}
+    test = library.load("world")
+    names = test.entities.names
+    assert facts == {
+        (names[h], test.relations[r], names[t]) for h, r, t in test.test.array().tolist()
+    }
+
+
+def test_further_known_facts_are_filtered(answer, world_run, tmp_path):
+    run = library.open(world_run)
+    wrong = run.predict(head="France", relation="has_currency", k=500, new=True)
+    file = tmp_path / "known.tsv"
+    rows = wrong.select("head", "relation", "tail").iter_rows()
+    file.write_text("".join("\t".join(row) + "\n" for row in rows) + "Nowhere\tborders\tPeru\n")
+    plain, filtered = answer("evaluate", world_run), answer("evaluate", world_run, "--filter", file)
+    assert filtered["realistic"]["mr"] <= plain["realistic"]["mr"]
+
+
+def test_predict_tails_heads_and_relations(answer, world_run):
+    for question, asked in (
+        (("--head", "France", "--relation", "borders"), "tail"),
+        (("--relation", "borders", "--tail", "France"), "head"),
+        (("--head", "France", "--tail", "Spain"), "relation"),
+    ):
+        answers = answer("predict", world_run, *question, "-k", 4)["answers"]
+        assert [a["rank"] for a in answers] == [1, 2, 3, 4]
+        scores = [a["score"] for a in answers]
+        assert scores == sorted(scores, reverse=True)
+        assert all(a[asked] == a["answer"] for a in answers)
+        assert all(0 < a["probability"] < 1 for a in answers)
+
+
+def test_new_leaves_out_known_facts_and_types_restrict(answer, world_run):
+    base = ("predict", world_run, "--head", "France", "--relation", "borders")
+    everything = answer(*base, "-k", 5000)["answers"]
+    assert len(everything) == 1281
+    known = {a["tail"] for a in everything if a["known"]}
+    new = {a["tail"] for a in answer(*base, "-k", 5000, "--new")["answers"]}
+    assert len(known) == 8
+    assert known | new == {a["tail"] for a in everything}
+    assert not known & new
+    currencies = answer(*base, "-k", 5000, "--type", "currency")["answers"]
+    types = library.load("world").types
+    assert {types[a["tail"]] for a in currencies} == {("currency",)}
+
+
+def test_a_file_of_questions_answers_in_order(answer, kgflow, world_run, tmp_path):
+    file, out = tmp_path / "q.tsv", tmp_path / "a.tsv"
+    file.write_text("France\tborders\t?\n\n?\tcapital_of\tPeru\r\nFrance\t?\tSpain\n")
+    answers = answer("predict", world_run, "--file", file, "-k", 2)["answers"]
+    assert [a["query"] for a in answers] == [1, 1, 2, 2, 3, 3]
+    single = answer("predict", world_run, "--relation", "capital_of", "--tail", "Peru", "-k", 2)
+    drop = lambda a: {k: v for k, v in a.items() if k not in ("query", "score", "probability")}
+    assert [drop(a) for a in answers[2:4]] == [drop(a) for a in single["answers"]]
+    assert kgflow("predict", world_run, "--file", file, "--out", out, "-k", 2)[0] == 0
+    assert pl.read_csv(out, separator="\t")["head"].to_list() == [a["head"] for a in answers]
+
+
+def test_discover_equals_a_full_sort(answer, world_run):
+    run = library.open(world_run)
+    found = answer("discover", world_run, "-k", 7, "--relation", "borders")["facts"]
+    questions = [run.predict(head=e, relation="borders", k=7, new=True) for e in run.data.entities]
+    best = pl.concat(questions).sort("score", descending=True).head(7)
+    assert [f["score"] for f in found] == pytest.approx(best["score"].to_list(), abs=1e-4)
+    everywhere = answer("discover", world_run, "-k", 3)["facts"]
+    assert everywhere[0]["score"] >= found[0]["score"]
+
+
+def test_data_list_and_describe(answer, kgflow):
+    names = {row["name"] for row in answer("data", "list")["datasets"]}
+    assert {"world", "wn18rr", "fb15k-237", "yago3-10", "umls", "cn15k"} <= names
+    found = answer("data", "describe", "world")
+    assert found["sizes"] == {"train": 2974, "valid": 372, "test": 372}
+    assert found["unseen"]["test"]["entities"] == 0
+    code, out, _ = kgflow("data", "describe", "world")
+    assert code == 0
+    assert "borders" in out
+
+
+def test_import_and_split_make_data_sets(answer, tmp_path):
+    (tmp_path / "a.tsv").write_text("".join(f"x{i}\tr\tx{i + 1}\n" for i in range(50)))
+    (tmp_path / "b.csv").write_text("subject,predicate,object\nx0,s,x9\nx3,s,x7\nx1,s,x7\n")
+    out = tmp_path / "graph"
+    found = answer("data", "import", tmp_path / "a.tsv", tmp_path / "b.csv", "--out", out)
+    assert found["train"] + found["valid"] + found["test"] == 53
+    assert found["relations"] == 2
+    again = answer("data", "split", out, "--test", "0.2", "--out", tmp_path / "other")
+    assert again["entities"] == found["entities"]
+    data = library.load(tmp_path / "other")
+    assert (len(data.train), len(data.test)) == (again["train"], again["test"])
+
+
+def test_models_are_listed(answer):
+    assert [m["name"] for m in answer("models")["models"]] == list(library.MODELS)
+
+
+def test_labels_are_shown(answer, tmp_path):
+    facts = tmp_path / "facts.tsv"
+    facts.write_text("".join(f"Q{i}\tP{i % 2}\tQ{(i * 7) % 12}\n" for i in range(60)))
+    labels = tmp_path / "labels.tsv"
+    labels.write_text("".join(f"Q{i}\tThing {i}\n" for i in range(60)))
+    out = tmp_path / "run"
+    answer("train", facts, "--labels", labels, "--dim", 2, "--epochs", 1, "--out", out)
+    answers = answer("predict", out, "--head", "Q1", "--relation", "P1", "-k", 1)["answers"]
+    assert answers[0]["answer"] == "Thing " + answers[0]["tail"][1:]
+
+
+def test_version_and_help(kgflow):
+    assert kgflow("--version")[:2] == (0, "0.1.0\n")
+    for command in ("train", "evaluate", "predict", "discover", "models"):
+        code, out, _ = kgflow(command, "--help")
+        assert code == 0
+        assert "Example: kgflow" in out
+        assert "--json" in out
+
+
+def test_json_is_strict(answer, world_run):
+    text = json.dumps(answer("evaluate", world_run))
+    assert "NaN" not in text

@@ -1,0 +1,36 @@
+"""Small graphs and models that tests share."""
+
+import numpy as np
+import torch
+
+from kgflow.data import Dataset, Triples, Vocabulary
+from kgflow.models import MODELS, build
+
+
+def random_graph(entities=17, relations=3, facts=60, seed=0, weighted=False, held_out=8):
+    """A graph of random facts, split; some queries have many answers."""
+    rng = np.random.default_rng(seed)
+    columns = (rng.integers(0, n, facts) for n in (entities, relations, entities))
+    triples = Triples(*columns, rng.uniform(0.1, 1, facts).astype(np.float32) if weighted else None)
+    triples, _ = triples.unique()
+    place = np.arange(len(triples))
+    return Dataset(
+        "random",
+        Vocabulary([f"e{i}" for i in range(entities)]),
+        Vocabulary([f"r{i}" for i in range(relations)], kind="relation"),
+        train=triples.take(place >= 2 * held_out),
+        valid=triples.take(place < held_out),
+        test=triples.take((place >= held_out) & (place < 2 * held_out)),
+    )
+
+
+def random_model(name, data, dim=4, seed=0, dtype=torch.float64, spread=1.0):
+    """A model with random parameters of all signs."""
+    torch.manual_seed(seed)
+    model = build(name, len(data.entities), 2 * len(data.relations), dim).to(dtype)
+    for parameter in model.parameters():
+        parameter.data.uniform_(-spread, spread)
+    return model
+
+
+ALL_MODELS = sorted(MODELS)

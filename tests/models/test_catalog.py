@@ -1,0 +1,52 @@
+"""Models by name, and what bad names and options get: one sentence."""
+
+import pytest
+import torch
+
+from kgflow.algebra import Normal, Scaled, Uniform
+from kgflow.errors import KgflowError
+from kgflow.models import MODELS, build, model_class, options
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_name_builds_its_model(name):
+    model = build(name, entities=5, relations=4, dim=8)
+    assert type(model) is MODELS[name] is model_class(name)
+    assert (len(model.entity), len(model.relation), model.dim) == (5, 4, 8)
+    assert model.entity.weight.shape == (5, 8 * len(model.entity_parts))
+    ids = torch.tensor([0, 1])
+    assert model.score(ids, ids, ids).shape == (2,)
+    assert model.score(ids, ids, ids).dtype == torch.float32
+
+
+def test_options_reach_the_model():
+    model = build("nfe-1", 5, 4, 8, {"x0": "uniform", "uncertainty": "0.25"})
+    assert model.x0 == Scaled(Uniform(), 0.5)
+    assert build("nfe-2", 5, 4, 8).x0 == Normal()
+    assert build("nfe-3", 5, 4, 8, {"floor": 0.2}).floor == 0.2
+    assert list(options("transe")) == []
+    assert list(options("nfe-2-paper")) == ["x0", "uncertainty"]
+
+
+@pytest.mark.parametrize(
+    ("name", "dim", "chosen", "sentence"),
+    [
+        ("nfe-1", 0, {}, "dimension 0 is too small"),
+        ("nfe-1", -3, {}, "dimension -3 is too small"),
+        ("nfe1", 8, {}, "unknown model 'nfe1'; did you mean nfe-1"),
+        ("zzz", 8, {}, "unknown model 'zzz'; known are nfe-1"),
+        ("nfe-1", 8, {"x00": "normal"}, "no option 'x00'; did you mean x0"),
+        ("transe", 8, {"uncertainty": 1}, "no option 'uncertainty'; it takes none"),
+        ("nfe-1", 8, {"x0": "cauchy"}, "x0 'cauchy' is not known; choose normal or uniform"),
+        ("nfe-1", 8, {"uncertainty": -1}, "uncertainty is 1/k², 0 or more: -1.0 is not"),
+        ("nfe-2", 8, {"uncertainty": float("nan")}, "nan is not"),
+        ("nfe-2", 8, {"uncertainty": float("inf")}, "inf is not"),
+        ("nfe-1", 8, {"uncertainty": "much"}, "wants float, not 'much'"),
+        ("nfe-3", 8, {"floor": 0}, "above 0: 0.0 is not"),
+    ],
+)
+def test_bad_input_gets_one_sentence(name, dim, chosen, sentence):
+    with pytest.raises(KgflowError) as raised:
+        build(name, entities=5, relations=4, dim=dim, chosen=chosen)
+    assert sentence in str(raised.value)
+    assert "\n" not in str(raised.value)

@@ -1,0 +1,176 @@
+"""What the paper says the models are of one another, and which rules they can hold."""
+
+import math
+
+import pytest
+import torch
+
+from kgflow.algebra import Affine, SquaredWasserstein
+from kgflow.models import NFE1, NFE2, NFE3, Model, NFE2Paper, NFE3Softplus, TransE, build
+from laws import T, close
+
+E, R, DIM = 6, 4, 3
+IDS = torch.cartesian_prod(torch.arange(E), torch.arange(R), torch.arange(E)).unbind(1)
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(0)
+
+
+def filled(name: str, entity, relation, **options) -> Model:
+    """A model with the given parts as its rows."""
+    model = build(name, E, R, DIM, options).double()
+    model.entity.weight.data = torch.cat(entity, dim=1)
+    model.relation.weight.data = torch.cat(relation, dim=1)
+    return model
+
+
+def parts(count: int, rows: int) -> list[torch.Tensor]:
+    return list(torch.randn(count, rows, DIM, dtype=torch.float64))
+
+
+def same(one: Model, other: Model) -> None:
+    close(one.score(*IDS), other.score(*IDS), 1e-12)
+
+
+def different(one: Model, other: Model) -> None:
+    assert (one.score(*IDS) - other.score(*IDS)).abs().max() > 0.1
+
+
+def test_nfe_1_with_unit_scales_is_transe():
+    [mu], [r_mu] = parts(1, E), parts(1, R)
+    ones = torch.ones_like
+    transe = filled("transe", [mu], [r_mu])
+    same(transe, filled("nfe-1", [mu, ones(mu)], [r_mu, ones(r_mu)]))
+    same(transe, filled("nfe-1-mu", [mu], [r_mu]))
+
+
+def test_nfe_1_without_means_is_nfe_1_sigma():
+    [sigma], [r_sigma] = parts(1, E), parts(1, R)
+    zeros = torch.zeros_like
+    sigma_only = filled("nfe-1-sigma", [sigma], [r_sigma])
+    same(sigma_only, filled("nfe-1", [zeros(sigma), sigma], [zeros(r_sigma), r_sigma]))
+
+
+@pytest.mark.parametrize("x0", ["normal", "uniform"])
+@pytest.mark.parametrize("uncertainty", [1.0, 0.25])
+@pytest.mark.parametrize("name", ["nfe-2", "nfe-2-paper"])
+def test_nfe_2_with_equal_scales_is_nfe_1(name, x0, uncertainty):
+    (mu, sigma), relation = parts(2, E), parts(2, R)
+    nfe_1 = filled("nfe-1", [mu, sigma], relation, uncertainty=uncertainty)
+    same(nfe_1, filled(name, [mu, sigma, sigma], relation, x0=x0, uncertainty=uncertainty))
+
+
+def test_x0_does_not_matter_to_nfe_1_and_does_to_nfe_2():
+    entity, relation = parts(3, E), parts(2, R)
+    same(*(filled("nfe-1", entity[:2], relation, x0=x0) for x0 in ("normal", "uniform")))
+    different(*(filled("nfe-2", entity, relation, x0=x0) for x0 in ("normal", "uniform")))
+
+
+def test_no_uncertainty_is_the_point_model():
+    """Eq. 13, of NFE-1 and of NFE-2 alike."""
+    entity, relation = parts(3, E), parts(2, R)
+    point = filled("nfe-point", entity[:1], relation)
+    same(point, filled("nfe-1", entity[:2], relation, uncertainty=0.0))
+    same(point, filled("nfe-2", entity, relation, uncertainty=0.0))
+    nearly = filled("nfe-2", entity, relation, uncertainty=1e-12)
+    close(nearly.score(*IDS), point.score(*IDS), 1e-4)
+
+
+def test_the_two_forms_of_nfe_2_differ_where_the_relation_mirrors():
+    entity, (r_mu, r_sigma) = parts(3, E), parts(2, R)
+    rising, falling = [r_mu, r_sigma.abs()], [r_mu, -r_sigma.abs()]
+    same(filled("nfe-2", entity, rising), filled("nfe-2-paper", entity, rising))
+    different(filled("nfe-2", entity, falling), filled("nfe-2-paper", entity, falling))
+
+
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2-paper"])
+def test_scores_are_continuous_where_the_relation_turns_over(name):
+    entity, (r_mu, r_sigma) = parts(3, E), parts(2, R)
+    entity = entity[:2] if name == "nfe-1" else entity
+    below, at, above = (
+        filled(name, entity, [r_mu, step * r_sigma.abs()]).score(*IDS) for step in (-1e-7, 0, 1e-7)
+    )
+    close(below, at, 1e-5)
+    close(above, at, 1e-5)
+
+
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-2"])
+def test_a_perfect_triple_scores_zero_and_so_does_its_inverse(name):
+    """Proposition 6: f_t = f_r ∘ f_h is the best score there is; then f_h = f_r⁻¹ ∘ f_t."""
+    width = 2 if name == "nfe-1" else 3
+    entity, relation = parts(width, E), parts(2, R)
+    f_r, f_s = (Affine(*(part[i] for part in relation)) for i in (0, 1))
+    f_back, f_both = f_r.inverse(), f_s @ f_r
+    for i, f in ((2, f_back), (3, f_both)):
+        relation[0][i], relation[1][i] = f.mu, f.sigma
+    for image, (r, h) in ((1, (0, 0)), (2, (1, 1))):  # 1 = r∘0, 2 = s∘1
+        move(entity, relation, h, r, image)
+    model = filled(name, entity, relation)
+    h, r, t = torch.tensor([[0, 0, 1], [1, 1, 2], [1, 2, 0], [0, 3, 2]]).T
+    close(model.score(h, r, t), torch.zeros(4, dtype=torch.float64), 1e-12)
+    assert (model.score(*IDS) <= 1e-12).all()
+    assert (model.score(*IDS) < -1e-3).double().mean() > 0.9
+
+
+def move(entity, relation, h, r, t):
+    """Write f_r ∘ f_h into row t: means move, scales are multiplied, halves swap if mirrored."""
+    sigma = relation[1][r]
+    entity[0][t] = sigma * entity[0][h] + relation[0][r]
+    scales = [(sigma * part[h]).abs() for part in entity[1:]]
+    for part, straight, mirrored in zip(entity[1:], scales, scales[::-1], strict=True):
+        part[t] = torch.where(sigma < 0, mirrored, straight)
+
+
+def test_a_symmetric_relation():
+    """r_σ² = 1 and r_σ r_μ + r_μ = 0 (Proposition 6): then f(h, r, t) = f(t, r, h)."""
+    mirror = [T([[0.8, -0.3, 1.1]] * R), T([[-1.0, -1.0, -1.0]] * R)]
+    for name, width in (("nfe-1", 2), ("nfe-2", 3)):
+        model = filled(name, parts(width, E), mirror)
+        h, r, t = IDS
+        close(model.score(h, r, t), model.score(t, r, h), 1e-12)
+
+
+def test_nfe_3_stays_finite_at_zero_scales():
+    zeros = [torch.zeros(n, DIM, dtype=torch.float64) for n in (E, R)]
+    model = filled("nfe-3", [*parts(1, E), zeros[0]], [*parts(1, R), zeros[1]])
+    assert model.score(*IDS).isfinite().all()
+
+
+def test_nfe_3_scales_can_leave_the_floor():
+    """Rows start within ±0.1, below the floor: a clamp without gradient would keep them there."""
+    model = NFE3(E, R, DIM)
+    model.score(*IDS).sum().backward()
+    for table in (model.entity, model.relation):
+        _, sigma = table.split(table.weight.grad)
+        assert (sigma != 0).double().mean() > 0.9
+
+
+@pytest.mark.parametrize("cls", [NFE1, NFE2, NFE2Paper, NFE3, NFE3Softplus])
+def test_an_entity_is_a_distribution(cls):
+    """Whatever the signs in a row, its density, quantiles and entropy are those of one flow."""
+    model = cls(E, R, DIM).double()
+    flow = model.flow(model.entity.weight)
+    x = flow.quantile(T([[[0.2]], [[0.5]], [[0.9]]]))
+    assert x.shape == (3, E, DIM)
+    assert (x.diff(dim=0) > 0).all()
+    close(flow.marginals.cdf(x)[:, 0, 0], [0.2, 0.5, 0.9], 1e-9)
+    assert flow.log_prob(x[1]).isfinite().all()
+    assert flow.entropy().shape == (E,)
+
+
+def test_the_score_is_the_similarity_of_the_flows():
+    model = NFE2(E, R, DIM).double()
+    f_r = model.f_relation(*model.relation.split(model.relation.weight[1]))
+    p, q = (model.flow(model.entity.weight[i]) for i in (0, 2))
+    expected = SquaredWasserstein()(type(p)(p.x0, f_r @ p.f), q)
+    close(model.score(*torch.tensor([[0], [1], [2]])), expected[None], 1e-12)
+
+
+def test_rows_start_uniform_within_a_tenth():
+    weight = TransE(500, 4, 100).entity.weight.detach()
+    assert weight.abs().max() <= 0.1
+    assert weight.abs().max() > 0.0999
+    assert abs(weight.mean()) < 1e-3
+    assert float(weight.std()) == pytest.approx(0.1 / math.sqrt(3), rel=0.01)

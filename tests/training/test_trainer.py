@@ -1,0 +1,182 @@
+"""Training: it learns, it stops and resumes to the same bytes, and it never loses a good state."""
+
+import itertools
+
+import pytest
+import torch
+from graphs import random_graph
+
+import kgflow
+from kgflow.errors import KgflowError
+from kgflow.run import resume, run_experiment
+from kgflow.config import Experiment, ModelConfig, TrainingConfig
+from kgflow.training import Diverged, Interrupted
+
+DATA = random_graph(entities=30, facts=200)
+
+
+def experiment(**training):
+    settings = {"epochs": 4, "batch_size": 20, "lr": 0.05, "patience": 100} | training
+    return Experiment(data="random", model=ModelConfig(dim=8), training=TrainingConfig(**settings))
+
+
+def after(batches):
+    """A stop that is asked for after so many batches."""
+    count = itertools.count(1)
+    return lambda: next(count) >= batches
+
+
+def weights(directory):
+    return (directory / "model.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("whole") / "run"
+    run_experiment(experiment(), DATA, directory)
+    return directory
+
+
+def test_same_seed_same_bytes_other_seed_other(whole, tmp_path):
+    run_experiment(experiment(), DATA, tmp_path / "again")
+    run_experiment(experiment(seed=1), DATA, tmp_path / "other")
+    assert weights(tmp_path / "again") == weights(whole)
+    assert weights(tmp_path / "other") != weights(whole)
+
+
+@pytest.mark.parametrize("batches", [1, 9, 20, 21, 50])
+def test_interrupted_and_resumed_equals_uninterrupted(whole, tmp_path, batches):
+    directory = tmp_path / "run"
+    with pytest.raises(Interrupted):
+        run_experiment(experiment(), DATA, directory, stop=after(batches))
+    torch.rand(3)  # whatever else the process does in between
+    run = resume(directory)
+    assert weights(directory) == weights(whole)
+    assert [r["loss"] for r in run.history] == [r["loss"] for r in kgflow.open(whole).history]
+    assert run.metrics == kgflow.open(whole).metrics
+
+
+def test_killed_between_files_equals_uninterrupted(whole, tmp_path, monkeypatch):
+    # As after kill -9 just before the checkpoint of epoch 2 is renamed into place.
+    directory = tmp_path / "run"
+    from kgflow.training import trainer
+
+    real, calls = trainer.save_checkpoint, itertools.count(1)
+
+    def dying(*arguments):
+        if next(calls) == 3:
+            raise OSError("killed")
+        real(*arguments)
+
+    monkeypatch.setattr(trainer, "save_checkpoint", dying)
+    with pytest.raises(OSError, match="killed"):
+        run_experiment(experiment(), DATA, directory)
+    monkeypatch.undo()
+    run = resume(directory)
+    assert weights(directory) == weights(whole)
+    assert [r["epoch"] for r in run.history] == [1, 2, 3, 4]
+
+
+def test_resuming_a_finished_run_changes_nothing(whole):
+    before = weights(whole)
+    resume(whole)
+    assert weights(whole) == before
+
+
+def test_best_epoch_is_kept_and_patience_ends(tmp_path):
+    run = run_experiment(experiment(epochs=60, patience=3), DATA, tmp_path / "run")
+    curve = [r["mrr"] for r in run.history]
+    assert len(curve) < 60
+    assert len(curve) == curve.index(max(curve)) + 1 + 3
+    assert run.evaluate("valid")["realistic"]["mrr"] == pytest.approx(max(curve))
+
+
+def test_eval_every_validates_that_often_and_at_the_end(tmp_path):
+    run = run_experiment(experiment(epochs=5, eval_every=2), DATA, tmp_path / "run")
+    assert [r["epoch"] for r in run.history if "mrr" in r] == [2, 4, 5]
+
+
+def test_decay_lowers_the_rate_each_epoch(tmp_path):
+    run = run_experiment(experiment(epochs=3, decay=0.5), DATA, tmp_path / "run")
+    assert [r["lr"] for r in run.history] == [0.05, 0.025, 0.0125]
+
+
+def test_without_validation_facts_the_last_epoch_is_kept(tmp_path):
+    data = random_graph(held_out=0)
+    run = run_experiment(experiment(epochs=2), data, tmp_path / "run")
+    assert run.metrics == {}
+    assert len(run.history) == 2
+
+
+def test_divergence_stops_with_a_sentence_and_the_last_good_state(whole, tmp_path):
+    directory = tmp_path / "run"
+
+    class Poison:
+        def on_start(self, epoch, batches):
+            pass
+
+        def on_batch(self, epoch, batch, loss):
+            if epoch == 3:
+                model.entity.weight.data[0] = torch.inf
+
+        def on_epoch(self, record):
+            pass
+
+    import kgflow.run as module
+
+    real = module._trainer
+
+    def spy(*arguments):
+        nonlocal model
+        model = arguments[3]
+        return real(*arguments)
+
+    model = None
+    module._trainer = spy
+    try:
+        with pytest.raises(Diverged, match=r"epoch 3, batch .* not finite; .* smaller --lr"):
+            run_experiment(experiment(), DATA, directory, callbacks=[Poison()])
+    finally:
+        module._trainer = real
+    assert kgflow.open(directory).evaluate("valid")["realistic"]["mrr"] > 0
+    resume(directory)
+    assert weights(directory) == weights(whole)
+
+
+def test_learning_beats_guessing_for_the_training_facts(tmp_path):
+    run = run_experiment(experiment(epochs=40, margin=2.0), DATA, tmp_path / "run")
+    assert run.evaluate("train")["realistic"]["mrr"] > 0.5
+
+
+def test_weights_reach_the_loss(tmp_path):
+    plain = run_experiment(experiment(epochs=1), DATA, tmp_path / "plain")
+    data = random_graph(entities=30, facts=200, weighted=True)
+    heavy = run_experiment(experiment(epochs=1), data, tmp_path / "heavy")
+    assert heavy.history[0]["loss"] < plain.history[0]["loss"]
+
+
+def test_truncated_and_foreign_checkpoints_are_refused(whole, tmp_path):
+    directory = tmp_path / "run"
+    with pytest.raises(Interrupted):
+        run_experiment(experiment(), DATA, directory, stop=after(5))
+    last = directory / "checkpoint" / "last.safetensors"
+    good = last.read_bytes()
+    for bad, message in (
+        (good[: len(good) // 2], "damaged"),
+        (b"not at all", "damaged"),
+        (weights(whole), "no checkpoint of kgflow"),
+    ):
+        last.write_bytes(bad)
+        with pytest.raises(KgflowError, match=message):
+            resume(directory)
+    other = tmp_path / "other"
+    with pytest.raises(Interrupted):
+        run_experiment(
+            Experiment(data="random", model=ModelConfig(dim=9), training=TrainingConfig()),
+            DATA,
+            other,
+            stop=after(1),
+        )
+    last.write_bytes((other / "checkpoint" / "last.safetensors").read_bytes())
+    with pytest.raises(KgflowError, match="does not fit this model"):
+        resume(directory)
