@@ -19,6 +19,8 @@ WIDTH = math.sqrt(6)
 class Triangular(Variable):
     r"""The symmetric triangle on :math:`[-\sqrt 6, \sqrt 6]`, of mean 0 and variance 1."""
 
+    symmetric = True
+
     def icdf(self, value: Tensor) -> Tensor:
         """The quantile function."""
         return WIDTH * (value - 0.5).sign() * (1 - torch.sqrt(1 - (2 * value - 1).abs()))

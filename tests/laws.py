@@ -114,6 +114,8 @@ class Logistic(Variable):
 
     scale = SQRT3 / math.pi
 
+    symmetric = True
+
     def icdf(self, value: Tensor) -> Tensor:
         return self.scale * torch.logit(value)
 

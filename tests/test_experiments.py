@@ -55,6 +55,7 @@ def test_holds_the_published_setting(key):
     training = found.training
     got = (found.model.dim, training.margin, training.batch_size, training.lr, training.decay)
     assert got == PUBLISHED[key]
+    assert (training.dropout, training.average) == (0, 0)
     long = {"nfe-1": 150, "nfe-2-paper": 100, "nfe-3-softplus": 100}
     expected = long.get(found.model.name, 50) if found.data == "yago3-10" else 50
     assert training.epochs == expected

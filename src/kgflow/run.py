@@ -141,6 +141,8 @@ def train(
     lr: float | None = None,
     decay: float | None = None,
     margin: float | None = None,
+    dropout: float | None = None,
+    average: float | None = None,
     seed: int | None = None,
     patience: int | None = None,
     eval_every: int | None = None,
@@ -161,6 +163,8 @@ def train(
         lr: Adam's learning rate.
         decay: the rate's factor per epoch.
         margin: the margin of the loss.
+        dropout: the share of each head's numbers left out in training.
+        average: how much of the average of earlier epochs' weights is kept.
         seed: of the start and the order of batches.
         patience: validations without gain before the end.
         eval_every: epochs between validations.
@@ -177,6 +181,8 @@ def train(
         "lr": lr,
         "decay": decay,
         "margin": margin,
+        "dropout": dropout,
+        "average": average,
         "seed": seed,
         "patience": patience,
         "eval_every": eval_every,
@@ -246,7 +252,7 @@ def _trainer(
     stop: Callable[[], bool] = lambda: False,
 ) -> Trainer:
     settings = experiment.training.model_dump()
-    loss = OneVsAll(data.queries("train"), settings.pop("margin"))
+    loss = OneVsAll(data.queries("train"), settings.pop("margin"), settings.pop("dropout"))
     known, questions = data.queries(), data.queries("valid")
 
     def validate() -> dict[str, float]:

@@ -12,7 +12,7 @@ ARGUMENTS = ["train", "world", "--dim", "48", "--epochs", "6", "--lr", "0.02"]
 
 
 def start(*arguments):
-    # Signals of a test run in the background may be ignored by inheritance; a new session's are not.
+    # A test run in the background may have SIGINT ignored, and children inherit that.
     return subprocess.Popen(
         [sys.executable, "-c", "from kgflow.cli import main; main()", *map(str, arguments)],
         stdout=subprocess.PIPE,

@@ -1,12 +1,11 @@
 """Small random graphs for every law of this folder: `st.from_type(Triples)`."""
 
-import os
 from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
 
-from kgflow.data import Dataset, Triples, load
+from kgflow.data import Triples
 
 ENTITIES, RELATIONS = 6, 3
 
@@ -35,15 +34,3 @@ def write(tmp_path):
         return path
 
     return _write
-
-
-@pytest.fixture
-def shared():
-    """Load a benchmark data set, or skip the test."""
-
-    def _load(name: str) -> Dataset:
-        if not (Path(os.environ.get("KGFLOW_DATA", "")) / name).is_dir():
-            pytest.skip(f"{name} is missing: set KGFLOW_DATA to the folder of the benchmarks")
-        return load(name)
-
-    return _load

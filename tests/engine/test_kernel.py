@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from graphs import ALL_MODELS, random_graph, random_model
 from torch.nn.functional import softplus
 
+from graphs import ALL_MODELS, random_graph, random_model
 from kgflow.engine import Targets, one_vs_all
 from kgflow.training import OneVsAll
 
@@ -41,7 +41,7 @@ def gradients(loss, model):
 def test_grouped_equals_ungrouped(name, block, weighted):
     data = random_graph(entities=7, facts=25, held_out=1, weighted=weighted)
     model = random_model(name, data, dim=3)
-    loss = OneVsAll(data.queries("train"), MARGIN, block)
+    loss = OneVsAll(data.queries("train"), MARGIN, block=block)
     value = loss(model, np.arange(len(loss.index)))
     expected = ungrouped(model, data)
     torch.testing.assert_close(value, expected, rtol=1e-9, atol=0)

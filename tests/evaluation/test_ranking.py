@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from graphs import random_graph, random_model
 
-from kgflow.evaluation import Evaluation, metrics, rank
+from graphs import random_graph, random_model
 from kgflow.errors import KgflowError
+from kgflow.evaluation import Evaluation, metrics, rank
 
 
 def tied_model(data):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from graphs import random_graph
 
+from graphs import random_graph
 from kgflow.training import batches
 
 

@@ -4,12 +4,12 @@ import itertools
 
 import pytest
 import torch
-from graphs import random_graph
 
 import kgflow
+from graphs import random_graph
+from kgflow.config import Experiment, ModelConfig, TrainingConfig
 from kgflow.errors import KgflowError
 from kgflow.run import resume, run_experiment
-from kgflow.config import Experiment, ModelConfig, TrainingConfig
 from kgflow.training import Diverged, Interrupted
 
 DATA = random_graph(entities=30, facts=200)

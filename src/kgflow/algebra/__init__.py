@@ -13,6 +13,7 @@ from kgflow.algebra.function import (
     TwoPiece,
     compose,
 )
+from kgflow.algebra.push import Gaussianise, Uniformise
 from kgflow.algebra.quadrature import integrate
 from kgflow.algebra.similarity import (
     InnerProduct,
@@ -36,6 +37,7 @@ __all__ = [
     "Coordinates",
     "Flow",
     "Function",
+    "Gaussianise",
     "InnerProduct",
     "Keys",
     "KullbackLeibler",
@@ -54,6 +56,7 @@ __all__ = [
     "Translation",
     "TwoPiece",
     "Uniform",
+    "Uniformise",
     "Variable",
     "compose",
     "coordinates",

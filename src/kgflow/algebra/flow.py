@@ -73,7 +73,8 @@ class Flow:
 
     def sample(self, count: int) -> Tensor:
         """Draw ``(count, ..., n)``."""
-        return self.f.forward(self.variable.rsample((count, *self.f.shape)))
+        z = torch.rand(count, *self.f.shape, dtype=torch.float64)
+        return self.quantile(z.clamp(min=2**-53).to(next(iter(self.f.tensors()), z)))
 
     def quantile(self, z: Tensor) -> Tensor:
         r"""The marginal quantile functions: :math:`f(F_{x_0}^{-1}(z))`, mirrored where f falls."""

@@ -1,7 +1,7 @@
 """f: the invertible functions that entities and relations are."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
@@ -61,11 +61,18 @@ class Function(Transform, ABC):
     def _inverse(self, y: Tensor) -> Tensor:
         return self.inverse().forward(y)
 
+    def tensors(self) -> Iterator[Tensor]:
+        """All parameters."""
+        for part in vars(self).values():
+            if isinstance(part, Tensor):
+                yield part
+            elif isinstance(part, Function):
+                yield from part.tensors()
+
     @property
     def shape(self) -> torch.Size:
         """The shape of all parameters together, ``(..., n)``."""
-        parts = (v for v in vars(self).values() if isinstance(v, Tensor | Function))
-        return torch.broadcast_shapes(*(part.shape for part in parts))
+        return torch.broadcast_shapes(*(part.shape for part in self.tensors()))
 
     def forward_shape(self, shape: torch.Size) -> torch.Size:
         """The shape of the value at an argument of this shape."""

@@ -28,8 +28,8 @@ class Variable(Distribution, ABC):
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
     support = constraints.real
     has_rsample = True
-    symmetric: bool = True
-    """Whether x0 and -x0 have the same distribution."""
+    symmetric: bool
+    """Whether x0 and -x0 have the same distribution; every variable must say."""
 
     def __init__(self) -> None:
         super().__init__(validate_args=False)
@@ -83,6 +83,8 @@ class Normal(Variable):
         tensor(0.)
     """
 
+    symmetric = True
+
     def icdf(self, value: Tensor) -> Tensor:
         r""":math:`\Phi^{-1}(z)`."""
         return torch.special.ndtri(value)
@@ -107,6 +109,8 @@ class Uniform(Variable):
         >>> Uniform().icdf(torch.tensor([0.0, 0.5, 1.0]))
         tensor([-1.7321,  0.0000,  1.7321])
     """
+
+    symmetric = True
 
     def icdf(self, value: Tensor) -> Tensor:
         r""":math:`\sqrt 3 (2z - 1)`."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Readable in grey and by the colour-blind (Okabe and Ito), told apart by dashes too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1)), ":")
-STYLE = {
+STYLE: Any = {
     "font.size": 10,
     "axes.titlesize": 11,
     "axes.titlelocation": "left",
@@ -37,7 +37,7 @@ STYLE = {
 def overview(run: Run, entities: Sequence[str], path: Path) -> Path:
     """One picture of a run: its learning curve, and the densities of some entities.
 
-    The densities are of the coordinate in which these entities differ most.
+    The densities are of the coordinate that shows these entities best.
 
     Args:
         run: a trained run.
@@ -61,12 +61,17 @@ def overview(run: Run, entities: Sequence[str], path: Path) -> Path:
 
 def learning_curve(axes: "Axes", run: Run) -> None:
     """Training loss and validation MRR against the epoch."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
     history = run.history
     epochs = [r["epoch"] for r in history]
     axes.plot(epochs, [r["loss"] for r in history], color=COLOURS[1], ls=DASHES[1])
-    axes.set(xlabel="epoch", title="Learning curve", xlim=(1, max(epochs)))
+    axes.set(xlabel="epoch", title="Learning curve", xlim=(0.9, max(epochs) + 0.1))
     axes.set_ylabel("training loss per fact (nats, dashed)", color=COLOURS[1])
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_locator(NullLocator())
     judged = [r for r in history if "mrr" in r]
     if judged:
         twin = axes.twinx()
@@ -89,27 +94,18 @@ def learning_curve(axes: "Axes", run: Run) -> None:
 
 @torch.no_grad()
 def densities(axes: "Axes", run: Run, entities: Sequence[str]) -> None:
-    """The densities of f(x0) of some entities, in the coordinate that tells them apart best."""
+    """The densities of f(x0) of some entities, in the coordinate that shows them best."""
     model = run.model
     if not isinstance(model, FlowModel) or not isinstance(model.x0, Variable):
         raise KgflowError(f"{run.config.model.name} embeds points: it has no densities")
-    ids = torch.from_numpy(run.data.entities.ids(entities))
-    flow = model.flow(model.entity.weight.cpu()[ids])
-    z = torch.linspace(0.002, 0.998, 400)[:, None]
-    i = _telling(flow)
-    for place, name in enumerate(entities):
-        x0, f = (
-            flow.variable,
-            model.f_entity(
-                *(p[place, i : i + 1] for p in model.entity.split(model.entity.weight.cpu()[ids]))
-            ),
-        )
-        one = Flow(x0, f)
-        x = one.quantile(z)
-        label = run.data.label(int(ids[place]))
-        density = one.marginals.log_prob(x).exp()
+    ids = run.data.entities.ids(entities)
+    flow = model.flow(model.entity.weight[torch.from_numpy(ids)].cpu())
+    z = torch.linspace(0.002, 0.998, 400)[:, None, None]
+    x, i = flow.quantile(z), _telling(flow)
+    density = flow.marginals.log_prob(x).exp()
+    for place, entity in enumerate(ids):
         style = {"color": COLOURS[place % len(COLOURS)], "ls": DASHES[place % len(DASHES)]}
-        axes.plot(x[:, 0], density[:, 0], label=label, **style)
+        axes.plot(x[:, place, i], density[:, place, i], label=run.data.label(entity), **style)
     axes.set(xlabel=f"coordinate {i + 1} of {model.dim}", ylabel="density")
     axes.set_title("What the model takes these to be")
     axes.set_ylim(bottom=0)
@@ -117,7 +113,7 @@ def densities(axes: "Axes", run: Run, entities: Sequence[str]) -> None:
 
 
 def _telling(flow: Flow) -> int:
-    # Means far apart against their own spread.
-    low, middle, high = (flow.quantile(torch.tensor(z)) for z in (0.16, 0.5, 0.84))
-    spread = (high - low).clamp_min(1e-6).mean(0)
-    return int((middle.std(0) / spread).argmax())
+    # Where both the narrowest bell and the distances between them can be seen.
+    low, middle, high = (flow.quantile(torch.tensor(z)) for z in (0.01, 0.5, 0.99))
+    extent = high.amax(0) - low.amin(0)
+    return int(((high - low).amin(0) * middle.std(0) / extent.square()).argmax())

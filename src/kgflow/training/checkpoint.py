@@ -11,6 +11,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from kgflow.errors import KgflowError
+from kgflow.training.average import Average
 
 
 @dataclass
@@ -58,20 +59,27 @@ def load_model(path: Path, model: nn.Module) -> None:
 
 
 def save_checkpoint(
-    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    average: Average,
+    progress: Progress,
 ) -> None:
     """Write everything that the next step depends on."""
     tensors = {f"model.{k}": v for k, v in model.state_dict().items()}
     for name, parameter in model.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
             tensors[f"optimizer.{name}.{key}"] = torch.as_tensor(value)
+    tensors |= {f"average.{k}": v for k, v in average.weights.items()}
     tensors["random"] = torch.get_rng_state()
     metadata = {"format": "kgflow-checkpoint-1", "progress": json.dumps(asdict(progress))}
     write_atomic(path, save(_on_cpu(tensors), metadata=metadata))
 
 
-def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
-    """Read a training's state back into a model and its optimizer."""
+def load_checkpoint(
+    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: Average
+) -> Progress:
+    """Read a training's state back into a model, its optimizer and its average."""
     tensors, metadata = _read(path)
     if metadata.get("format") != "kgflow-checkpoint-1":
         raise KgflowError(f"{path} is no checkpoint of kgflow; start a new run")
@@ -83,6 +91,8 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
             optimizer.state[parameter] = {
                 k: v if v.dim() == 0 else v.to(parameter.device) for k, v in state.items()
             }
+    for name, value in _under(tensors, "average.").items():
+        average.weights[name].copy_(value)
     torch.set_rng_state(tensors["random"])
     return Progress(**json.loads(metadata["progress"]))
 

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import dropout
 
 from kgflow.data import QueryIndex
 from kgflow.engine import BLOCK, Targets, one_vs_all
@@ -22,17 +23,21 @@ class OneVsAll:
     Args:
         index: the training queries.
         margin: the paper's γ.
+        dropout: the share of each head's numbers that are left out in training.
         block: entities at a time.
     """
 
-    def __init__(self, index: QueryIndex, margin: float, block: int = BLOCK) -> None:
-        self.index, self.margin, self.block = index, margin, block
+    def __init__(
+        self, index: QueryIndex, margin: float, dropout: float = 0.0, block: int = BLOCK
+    ) -> None:
+        self.index, self.margin, self.dropout, self.block = index, margin, dropout, block
 
     def __call__(self, model: Model, rows: NDArray[np.int64]) -> Tensor:
         """The loss of these rows of the index, a scalar."""
         like = model.entity.weight
         h, r = (torch.from_numpy(x[rows]).to(like.device) for x in (self.index.h, self.index.r))
-        query, targets = model.query(h, r), self.targets(rows, like)
+        heads = dropout(model.entity(h), self.dropout, model.training)
+        query, targets = model.lower_query(heads, model.relation(r)), self.targets(rows, like)
         a = query.a + self.margin
         total = one_vs_all(query.Q, a, like, model.lower_keys, targets, self.block)
         return total / len(targets.y)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from kgflow.errors import KgflowError
 from kgflow.models import Model
+from kgflow.training.average import Average
 from kgflow.training.batches import batches
 from kgflow.training.callback import Callback
 from kgflow.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_model
@@ -39,12 +40,13 @@ class Schedule:
     lr: float
     decay: float
     seed: int
+    average: float
     patience: int
     eval_every: int
 
 
 class Trainer:
-    """Adam over batches of queries, the best epoch kept.
+    """Adam over batches of queries, weights averaged over epochs, the best epoch kept.
 
     After every epoch the whole state goes to ``checkpoint/last.safetensors`` and, where the
     validation improved, the model to ``model.safetensors``; a training that was interrupted goes
@@ -76,17 +78,18 @@ class Trainer:
         self.best_file = directory / "model.safetensors"
         self.last_file = directory / "checkpoint" / "last.safetensors"
         self.optimizer = torch.optim.Adam(model.parameters(), lr=schedule.lr, fused=True)
+        self.average = Average(model, schedule.average)
         self.progress = Progress()
 
     def resume(self) -> None:
         """Take up the state that the directory holds."""
-        self.progress = load_checkpoint(self.last_file, self.model, self.optimizer)
+        self.progress = load_checkpoint(self.last_file, self.model, self.optimizer, self.average)
 
     def save(self) -> None:
         """Write the state down."""
         self._guard()
         self.last_file.parent.mkdir(exist_ok=True)
-        save_checkpoint(self.last_file, self.model, self.optimizer, self.progress)
+        save_checkpoint(self.last_file, self.model, self.optimizer, self.average, self.progress)
 
     def fit(self) -> Progress:
         """Train to the end, or raise `Interrupted` or `Diverged` with the last good state saved."""
@@ -137,9 +140,11 @@ class Trainer:
             "queries_per_second": len(self.loss.index) / max(1e-9, progress.seconds),
         }
         self._guard()
+        self.average.update(progress.epoch)
         progress.epoch += 1
         progress.batch, progress.loss, progress.triples, progress.seconds = 0, 0.0, 0, 0.0
-        record |= self._judge()
+        with self.average.applied():
+            record |= self._judge()
         # Told before it is saved: should the process die in between, the epoch is done again and
         # its line in the history is replaced, not lost.
         for callback in self.callbacks:

@@ -1,0 +1,20 @@
+"""What every folder of tests may use."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kgflow.data import Dataset, load
+
+
+@pytest.fixture
+def shared():
+    """Load a benchmark data set, or skip the test."""
+
+    def _load(name: str) -> Dataset:
+        if not (Path(os.environ.get("KGFLOW_DATA", "")) / name).is_dir():
+            pytest.skip(f"{name} is missing: set KGFLOW_DATA to the folder of the benchmarks")
+        return load(name)
+
+    return _load

@@ -1,0 +1,84 @@
+"""The Python API: what the README's five lines do."""
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+
+import kgflow
+from graphs import random_graph
+from kgflow.errors import KgflowError
+from kgflow.insight import entity_uncertainty, overview
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return kgflow.train("world", dim=16, epochs=2, out=tmp_path_factory.mktemp("runs") / "world")
+
+
+def test_opened_equals_trained(run):
+    again = kgflow.open(run.directory)
+    for a, b in zip(run.model.parameters(), again.model.parameters(), strict=True):
+        assert torch.equal(a, b)
+    assert again.data.digest() == run.data.digest()
+    assert again.data.types == run.data.types
+
+
+def test_score_is_the_models_and_predictions(run):
+    answers = run.predict(head="France", relation="borders", k=3)
+    triples = list(answers.select("head", "relation", "tail").iter_rows())
+    scored = run.score(triples)
+    assert scored["score"].to_list() == pytest.approx(answers["score"].to_list(), abs=1e-4)
+    ids = [torch.from_numpy(run.data.entities.ids([t[i] for t in triples])) for i in (0, 2)]
+    r = torch.full((3,), run.data.relations.id("borders"))
+    torch.testing.assert_close(
+        run.model.score(ids[0], r, ids[1]).double(),
+        torch.tensor(scored["score"].to_list(), dtype=torch.float64),
+    )
+    margin = run.config.training.margin
+    logit = np.log(scored["probability"] / (1 - scored["probability"]))
+    assert logit.to_list() == pytest.approx((scored["score"] + margin).to_list(), abs=1e-6)
+
+
+def test_frames_are_polars_and_uncertainty_is_the_entropy(run):
+    answers = run.predict(relation="capital_of", tail="Peru", k=2)
+    assert isinstance(answers, pl.DataFrame)
+    table = entity_uncertainty(run)
+    assert table["uncertainty"].is_sorted()
+    _, sigma = run.model.entity.split(run.model.entity.weight.detach())
+    by_hand = sigma.abs().log().sum(1).numpy()
+    lookup = dict(zip(run.data.entities, by_hand, strict=True))
+    for row in answers.to_dicts():
+        assert row["uncertainty"] == pytest.approx(lookup[row["head"]], rel=1e-5)
+    degrees = np.bincount(np.concatenate([run.data.train.h, run.data.train.t]))
+    assert table["degree"].sum() == degrees.sum()
+
+
+def test_models_without_a_notion_of_uncertainty_say_so(tmp_path):
+    run = kgflow.train("world", model="distmult", dim=2, epochs=1, out=tmp_path / "run")
+    assert run.predict(head="France", relation="borders", k=1)["uncertainty"].to_list() == [None]
+    with pytest.raises(KgflowError, match="no uncertainty"):
+        entity_uncertainty(run)
+    with pytest.raises(KgflowError, match="no densities"):
+        overview(run, ["France"], tmp_path / "x.png")
+
+
+def test_entities_unseen_in_training_are_flagged(tmp_path):
+    data = random_graph(entities=12, facts=70)
+    lonely = data.train.take((data.train.h != 3) & (data.train.t != 3))
+    from dataclasses import replace
+
+    run = kgflow.train(replace(data, train=lonely), dim=2, epochs=1, out=tmp_path / "run")
+    answers = run.predict(head="e0", relation="r0", k=12)
+    assert set(answers.filter(~pl.col("trained"))["tail"]) == {"e3"}
+
+
+def test_picture_is_written(run, tmp_path):
+    file = overview(run, ["France", "Peru"], tmp_path / "deep" / "overview.png")
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.shared
+def test_umls_with_default_settings(shared, tmp_path):
+    run = kgflow.train(shared("umls"), dim=128, epochs=30, out=tmp_path / "run")
+    assert run.metrics["test"]["realistic"]["mrr"] >= 0.9

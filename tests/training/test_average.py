@@ -1,0 +1,52 @@
+"""Weight averaging against its definition, and dropout that does something."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from graphs import random_graph, random_model
+from kgflow.training import OneVsAll
+from kgflow.training.average import Average
+
+
+def test_average_is_the_weighted_sum_of_what_it_saw():
+    model, rng = nn.Linear(3, 2).double(), np.random.default_rng(0)
+    average = Average(model, beta=0.7)
+    seen = [rng.normal(size=(2, 3)) for _ in range(30)]
+    for epoch, value in enumerate(seen):
+        model.weight.data = torch.from_numpy(value).clone()
+        average.update(epoch)
+    share, expected = 1.0, np.zeros((2, 3))
+    for epoch in reversed(range(30)):
+        beta = min(0.7, epoch / (epoch + 10))
+        expected += share * (1 - beta) * seen[epoch]
+        share *= beta
+    assert share == 0, "the start is forgotten"
+    own = model.weight.data.clone()
+    with average.applied():
+        np.testing.assert_allclose(model.weight.detach(), expected)
+    assert torch.equal(model.weight, own)
+
+
+def test_beta_zero_is_the_model_itself_and_holds_nothing():
+    model = nn.Linear(2, 2)
+    average = Average(model, beta=0)
+    average.update(0)
+    before = model.weight.clone()
+    with average.applied():
+        assert torch.equal(model.weight, before)
+    assert average.weights == {}
+
+
+def test_dropout_changes_training_only_and_keeps_the_mean_of_heads():
+    data = random_graph()
+    model = random_model("nfe-1", data)
+    rows = np.arange(4)
+    plain, dropped = (OneVsAll(data.queries("train"), 1.0, p) for p in (0.0, 0.5))
+    model.eval()
+    assert dropped(model, rows) == plain(model, rows)
+    model.train()
+    torch.manual_seed(0)
+    values = torch.stack([dropped(model, rows) for _ in range(3)])
+    assert values.std() > 0
+    assert plain(model, rows) == plain(model.eval(), rows)
