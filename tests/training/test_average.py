@@ -1,6 +1,7 @@
 """Weight averaging against its definition, and dropout that does something."""
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
@@ -38,7 +39,18 @@ def test_beta_zero_is_the_model_itself_and_holds_nothing():
     assert average.weights == {}
 
 
-def test_dropout_changes_training_only_and_keeps_the_mean_of_heads():
+@pytest.mark.parametrize(("name", "touched"), [("nfe-1", 4), ("nfe-2", 4), ("distmult", 4)])
+def test_dropout_spares_scales_and_keeps_the_mean(name, touched):
+    model = random_model(name, random_graph())
+    rows = torch.ones(20_000, model.entity.weight.shape[1]).double()
+    torch.manual_seed(0)
+    dropped = model.entity.drop(rows, 0.25)
+    assert (dropped[:, touched:] == 1).all()
+    assert set(dropped[:, :touched].unique().tolist()) == {0, 1 / 0.75}
+    assert dropped.mean().item() == pytest.approx(1, abs=0.01)
+
+
+def test_dropout_changes_training_only():
     data = random_graph()
     model = random_model("nfe-1", data)
     rows = np.arange(4)

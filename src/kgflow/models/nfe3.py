@@ -18,8 +18,8 @@ class NFE3(FlowModel):
               + \frac{(r_\sigma h_\sigma)^2 + (r_\sigma h_\mu + r_\mu - t_\mu)^2}{2 t_\sigma^2}
               - \frac12 \Big)_i
 
-    Rows: entity μ, σ and relation μ, σ, each ``(n,)``. Scales of less than `floor` in size count
-    as ±`floor`, which keeps :math:`1/t_\sigma^2` finite.
+    Rows: entity μ, σ and relation μ, σ, each ``(n,)``; scales start within 0.1 of 1. A scale of
+    less than `floor` in size counts as ±`floor`, which keeps :math:`1/t_\sigma^2` finite.
 
     Args:
         entities: how many entities.
@@ -41,6 +41,9 @@ class NFE3(FlowModel):
         if not 0 < floor < math.inf:
             raise KgflowError(f"floor is the smallest size of a scale, above 0: {floor} is not")
         self.floor = floor
+        # Around 1 rather than 0, where the divergence of all from all would be huge.
+        for table in (self.entity, self.relation):
+            table.split(table.weight.data)[1].add_(1)
 
     def f_entity(self, mu: Tensor, sigma: Tensor) -> Affine:
         """σ x + μ, the scale off zero."""

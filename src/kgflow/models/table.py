@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import dropout
 
 
 class Table(nn.Module):
@@ -36,6 +37,18 @@ class Table(nn.Module):
     def split(self, rows: Tensor) -> tuple[Tensor, ...]:
         """The parts of some rows, each ``(..., width of the part)``."""
         return rows.split(list(self.parts.values()), dim=-1)
+
+    def drop(self, rows: Tensor, share: float) -> Tensor:
+        """Rows with a random share of their means at zero and the rest larger in turn.
+
+        Scales stay: at zero they would turn a distribution into a point. Rows without means lose
+        any of their numbers.
+        """
+        if not share:
+            return rows
+        chosen = ("mu",) if "mu" in self.parts else tuple(self.parts)
+        parts = zip(self.parts, self.split(rows), strict=True)
+        return torch.cat([dropout(x, share) if k in chosen else x for k, x in parts], dim=-1)
 
     def __len__(self) -> int:
         return self.weight.shape[0]

@@ -4,7 +4,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import dropout
 
 from kgflow.data import QueryIndex
 from kgflow.engine import BLOCK, Targets, one_vs_all
@@ -23,7 +22,7 @@ class OneVsAll:
     Args:
         index: the training queries.
         margin: the paper's γ.
-        dropout: the share of each head's numbers that are left out in training.
+        dropout: the share of each head's means that are left out in training.
         block: entities at a time.
     """
 
@@ -36,7 +35,9 @@ class OneVsAll:
         """The loss of these rows of the index, a scalar."""
         like = model.entity.weight
         h, r = (torch.from_numpy(x[rows]).to(like.device) for x in (self.index.h, self.index.r))
-        heads = dropout(model.entity(h), self.dropout, model.training)
+        heads = (
+            model.entity.drop(model.entity(h), self.dropout) if model.training else model.entity(h)
+        )
         query, targets = model.lower_query(heads, model.relation(r)), self.targets(rows, like)
         a = query.a + self.margin
         total = one_vs_all(query.Q, a, like, model.lower_keys, targets, self.block)
