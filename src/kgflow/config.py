@@ -32,14 +32,12 @@ class TrainingConfig(_Section):
     """How to train; the defaults suit small graphs, the paper's settings are in experiments/."""
 
     epochs: Annotated[int, Field(ge=1, description="passes over the training facts")] = 80
-    batch_size: Annotated[int, Field(ge=1, description="facts in a batch")] = 128
+    batch_size: Annotated[int, Field(ge=1, description="facts in a batch")] = 64
     lr: Annotated[float, Field(gt=0, description="Adam's learning rate")] = 0.02
     decay: Annotated[float, Field(gt=0, le=1, description="the rate's factor per epoch")] = 0.98
     margin: Annotated[float, Field(description="the margin of the loss, γ")] = 1.0
-    dropout: Annotated[float, Field(ge=0, lt=1, description="share of a head's means left out")] = (
-        0.2
-    )
-    average: Annotated[float, Field(ge=0, lt=1, description="of weights, kept per epoch")] = 0.9
+    dropout: Annotated[float, Field(ge=0, lt=1, description="share of a head left out")] = 0.2
+    average: Annotated[float, Field(ge=0, lt=1, description="of weights, kept per epoch")] = 0.95
     seed: Annotated[int, Field(ge=0, description="of the start and the order of batches")] = 0
     patience: Annotated[int, Field(ge=1, description="validations without gain to bear")] = 15
     eval_every: Annotated[int, Field(ge=1, description="epochs between validations")] = 1

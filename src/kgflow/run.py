@@ -163,7 +163,7 @@ def train(
         lr: Adam's learning rate.
         decay: the rate's factor per epoch.
         margin: the margin of the loss.
-        dropout: the share of each head's means left out in training.
+        dropout: the share of each head's numbers left out in training.
         average: how much of the average of earlier epochs' weights is kept.
         seed: of the start and the order of batches.
         patience: validations without gain before the end.

@@ -28,7 +28,7 @@ def train(
     lr: Annotated[float | None, typer.Option(help="Adam's learning rate.")] = None,
     decay: Annotated[float | None, typer.Option(help="The rate's factor per epoch.")] = None,
     margin: Annotated[float | None, typer.Option(help="The margin of the loss.")] = None,
-    dropout: Annotated[float | None, typer.Option(help="Share of a head's means left out.")] = None,
+    dropout: Annotated[float | None, typer.Option(help="Share of a head left out.")] = None,
     average: Annotated[float | None, typer.Option(help="Weight averaging over epochs.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of start and order of batches.")] = None,
     patience: Annotated[int | None, typer.Option(help="Validations without gain.")] = None,

@@ -27,13 +27,15 @@ class Model(nn.Module, ABC):
 
     entity_parts: ClassVar[Sequence[str]]
     relation_parts: ClassVar[Sequence[str]]
+    nonzero_parts: ClassVar[Sequence[str]] = ()
+    """Parts of entity rows at which zero is no choice, so that dropout spares them."""
 
     def __init__(self, entities: int, relations: int, dim: int) -> None:
         super().__init__()
         if dim < 1:
             raise KgflowError(f"dimension {dim} is too small: give 1 or more")
         self.dim = dim
-        self.entity = Table(entities, dict.fromkeys(self.entity_parts, dim))
+        self.entity = Table(entities, dict.fromkeys(self.entity_parts, dim), self.nonzero_parts)
         self.relation = Table(relations, dict.fromkeys(self.relation_parts, dim))
 
     @abstractmethod

@@ -34,6 +34,7 @@ class NFE3(FlowModel):
 
     entity_parts: ClassVar = ("mu", "sigma")
     relation_parts: ClassVar = ("mu", "sigma")
+    nonzero_parts: ClassVar = ("sigma",)
     x0, D = Normal(), KullbackLeibler()
 
     def __init__(self, entities: int, relations: int, dim: int, floor: float = 0.1) -> None:
@@ -72,6 +73,7 @@ class NFE3Softplus(Model):
 
     entity_parts: ClassVar = ("mu", "sigma")
     relation_parts: ClassVar = ("mu", "sigma")
+    nonzero_parts: ClassVar = ("sigma",)
     x0, D = Normal(), KullbackLeibler()
 
     def lower_query(self, h: Tensor, r: Tensor) -> Query:

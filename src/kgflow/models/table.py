@@ -1,6 +1,6 @@
 """An embedding table: one row of named parts for every entity or relation."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,7 @@ class Table(nn.Module):
     Args:
         rows: how many entities or relations.
         parts: name and width of each part, in order.
+        spared: parts that must not be zero, which dropout leaves alone.
 
     Example:
         >>> table = Table(3, {"mu": 2, "sigma": 2})
@@ -25,9 +26,9 @@ class Table(nn.Module):
         torch.Size([2, 2])
     """
 
-    def __init__(self, rows: int, parts: Mapping[str, int]) -> None:
+    def __init__(self, rows: int, parts: Mapping[str, int], spared: Collection[str] = ()) -> None:
         super().__init__()
-        self.parts = dict(parts)
+        self.parts, self.spared = dict(parts), spared
         self.weight = nn.Parameter(torch.empty(rows, sum(self.parts.values())).uniform_(-0.1, 0.1))
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -39,16 +40,14 @@ class Table(nn.Module):
         return rows.split(list(self.parts.values()), dim=-1)
 
     def drop(self, rows: Tensor, share: float) -> Tensor:
-        """Rows with a random share of their means at zero and the rest larger in turn.
+        """Rows with a random share of their numbers at zero and the rest larger in turn.
 
-        Scales stay: at zero they would turn a distribution into a point. Rows without means lose
-        any of their numbers.
+        The `spared` parts stay as they are.
         """
-        if not share:
-            return rows
-        chosen = ("mu",) if "mu" in self.parts else tuple(self.parts)
+        if not share or not self.spared:
+            return dropout(rows, share)
         parts = zip(self.parts, self.split(rows), strict=True)
-        return torch.cat([dropout(x, share) if k in chosen else x for k, x in parts], dim=-1)
+        return torch.cat([x if k in self.spared else dropout(x, share) for k, x in parts], dim=-1)
 
     def __len__(self) -> int:
         return self.weight.shape[0]

@@ -22,7 +22,7 @@ class OneVsAll:
     Args:
         index: the training queries.
         margin: the paper's γ.
-        dropout: the share of each head's means that are left out in training.
+        dropout: the share of each head's numbers that are left out in training.
         block: entities at a time.
     """
 
