@@ -30,7 +30,7 @@ bench: .make/developed
 
 .make/developed: .make/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		hypothesis mypy pre-commit pytest pytest-xdist ruff scipy
+		hypothesis mypy pre-commit pytest pytest-xdist ruff scipy tensorboard
 	@touch $@
 
 clean:

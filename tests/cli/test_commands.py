@@ -56,6 +56,19 @@ def test_config_file_with_flags_on_top(answer, tmp_path):
     assert found["model"] == {"name": "nfe-2", "dim": 4, "options": {"x0": "uniform"}}
 
 
+def test_tensorboard_gets_every_epoch(answer, tmp_path):
+    pytest.importorskip("tensorboard", reason="the extra `tensorboard` is not installed")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    flags = ("--dim", 2, "--epochs", 3, "--tensorboard", tmp_path / "events")
+    answer("train", "world", *flags, "--out", tmp_path / "run")
+    found = EventAccumulator(str(tmp_path / "events")).Reload()
+    history = library.open(tmp_path / "run").history
+    for name in ("loss", "mrr", "lr"):
+        points = {p.step: p.value for p in found.Scalars(name)}
+        assert points == {r["epoch"]: pytest.approx(r[name], rel=1e-6) for r in history}
+
+
 def test_options_reach_the_model(answer, tmp_path):
     out = tmp_path / "run"
     options = ("--option", "uncertainty=0.25", "--option", "x0=uniform")

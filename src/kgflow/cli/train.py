@@ -12,6 +12,7 @@ from kgflow.errors import KgflowError
 if TYPE_CHECKING:
     from kgflow.config import Experiment
     from kgflow.run import Run
+    from kgflow.training import Callback
 
 
 def train(
@@ -35,6 +36,9 @@ def train(
     eval_every: Annotated[int | None, typer.Option(help="Epochs between validations.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run directory.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
+    tensorboard: Annotated[
+        Path | None, typer.Option(help="Write TensorBoard's files to this directory.")
+    ] = None,
     columns: ColumnsText = None,
     labels: Labels = None,
     types: Types = None,
@@ -47,7 +51,7 @@ def train(
     Example: kgflow train umls --model nfe-1 --dim 128 --out runs/umls
     """
     if resume is not None:
-        _report(_resume(resume, device), json)
+        _report(_resume(resume, device, tensorboard), json)
         return
     flags: dict[str, dict[str, Any]] = {
         "model": {"name": model, "dim": dim, "options": dict(map(_pair, option or [])) or None},
@@ -74,8 +78,17 @@ def train(
     from kgflow.run import run_experiment
 
     with stopping() as asked, ProgressBar(experiment.training.epochs) as bar:
-        run = run_experiment(experiment, facts, out, force, device, [bar], lambda: bool(asked))
+        told = [bar, *_trackers(tensorboard)]
+        run = run_experiment(experiment, facts, out, force, device, told, lambda: bool(asked))
     _report(run, json)
+
+
+def _trackers(tensorboard: Path | None) -> list["Callback"]:
+    if tensorboard is None:
+        return []
+    from kgflow.training.tensorboard import TensorBoard
+
+    return [TensorBoard(tensorboard)]
 
 
 def _experiment(
@@ -99,14 +112,14 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _resume(directory: Path, device: str) -> "Run":
+def _resume(directory: Path, device: str, tensorboard: Path | None) -> "Run":
     from kgflow.cli.progress import ProgressBar, stopping
     from kgflow.run import resume
     from kgflow.store import read_run
 
     config, _ = read_run(directory)
     with stopping() as asked, ProgressBar(config.training.epochs) as bar:
-        return resume(directory, device, [bar], lambda: bool(asked))
+        return resume(directory, device, [bar, *_trackers(tensorboard)], lambda: bool(asked))
 
 
 def _report(run: "Run", json: bool) -> None:
