@@ -17,7 +17,7 @@ MAY_IMPORT = {
     "algebra": LEAVES,
     "engine": set(),
     "models": {"algebra"} | LEAVES,
-    "training": {"data", "models", "engine"} | LEAVES,
+    "training": {"algebra", "data", "models", "engine"} | LEAVES,
     "evaluation": {"data", "models", "engine"} | LEAVES,
     "config": LEAVES,
     "store": {"config", "data", "training"} | LEAVES,
@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "discovery": {"engine", "prediction"} | LEAVES,
     "run": {
         "config",
+        "engine",
         "data",
         "discovery",
         "evaluation",

@@ -2,7 +2,7 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -38,6 +38,9 @@ class TrainingConfig(_Section):
     margin: Annotated[float, Field(description="the margin of the loss, γ")] = 1.0
     dropout: Annotated[float, Field(ge=0, lt=1, description="share of a head left out")] = 0.2
     average: Annotated[float, Field(ge=0, lt=1, description="of weights, kept per epoch")] = 0.95
+    backward: Annotated[
+        Literal["dense", "sparse"], Field(description="the gradient: exact, or an unbiased sample")
+    ] = "dense"
     seed: Annotated[int, Field(ge=0, description="of the start and the order of batches")] = 0
     patience: Annotated[int, Field(ge=1, description="validations without gain to bear")] = 15
     eval_every: Annotated[int, Field(ge=1, description="epochs between validations")] = 1

@@ -11,6 +11,7 @@ import torch
 from kgflow.config import Experiment, ModelConfig, Option, RunConfig, TrainingConfig, parse
 from kgflow.data import Dataset, QueryIndex, Triples, describe, load
 from kgflow.discovery import discover
+from kgflow.engine import Dense, Pullback, Sparse
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, rank
 from kgflow.models import Model, build
@@ -29,6 +30,9 @@ from kgflow.training import (
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+PULLBACKS: dict[str, type[Pullback]] = {"dense": Dense, "sparse": Sparse}
 
 
 class Run:
@@ -143,6 +147,7 @@ def train(
     margin: float | None = None,
     dropout: float | None = None,
     average: float | None = None,
+    backward: str | None = None,
     seed: int | None = None,
     patience: int | None = None,
     eval_every: int | None = None,
@@ -165,6 +170,7 @@ def train(
         margin: the margin of the loss.
         dropout: the share of each head's numbers left out in training.
         average: how much of the average of earlier epochs' weights is kept.
+        backward: "dense", or "sparse" for a sampled gradient, quicker on large graphs.
         seed: of the start and the order of batches.
         patience: validations without gain before the end.
         eval_every: epochs between validations.
@@ -183,6 +189,7 @@ def train(
         "margin": margin,
         "dropout": dropout,
         "average": average,
+        "backward": backward,
         "seed": seed,
         "patience": patience,
         "eval_every": eval_every,
@@ -252,7 +259,9 @@ def _trainer(
     stop: Callable[[], bool] = lambda: False,
 ) -> Trainer:
     settings = experiment.training.model_dump()
-    loss = OneVsAll(data.queries("train"), settings.pop("margin"), settings.pop("dropout"))
+    pullback = PULLBACKS[settings.pop("backward")]()
+    margin, dropout = settings.pop("margin"), settings.pop("dropout")
+    loss = OneVsAll(model, data.queries("train"), margin, dropout, pullback)
     known, questions = data.queries(), data.queries("valid")
 
     def validate() -> dict[str, float]:

@@ -41,8 +41,8 @@ def gradients(loss, model):
 def test_grouped_equals_ungrouped(name, block, weighted):
     data = random_graph(entities=7, facts=25, held_out=1, weighted=weighted)
     model = random_model(name, data, dim=3)
-    loss = OneVsAll(data.queries("train"), MARGIN, block=block)
-    value = loss(model, np.arange(len(loss.index)))
+    loss = OneVsAll(model, data.queries("train"), MARGIN, block=block)
+    value = loss(np.arange(len(loss.index)))
     expected = ungrouped(model, data)
     torch.testing.assert_close(value, expected, rtol=1e-9, atol=0)
     for got, want in zip(gradients(value, model), gradients(expected, model), strict=True):
@@ -79,9 +79,9 @@ def test_single_precision_stays_near_double():
     double = random_model("nfe-1", data, dim=64, spread=0.3)
     single = random_model("nfe-1", data, dim=64, spread=0.3, dtype=torch.float32)
     single.load_state_dict({k: v.float() for k, v in double.state_dict().items()})
-    loss = OneVsAll(data.queries("train"), 2.0, block=128)
-    rows = np.arange(len(loss.index))
-    a, b = loss(double, rows), loss(single, rows)
+    queries = data.queries("train")
+    rows = np.arange(len(queries))
+    a, b = (OneVsAll(m, queries, 2.0, block=128)(rows) for m in (double, single))
     torch.testing.assert_close(b.double(), a, rtol=1e-5, atol=0)
     for x, y in zip(gradients(a, double), gradients(b, single), strict=True):
         assert (x - y.double()).norm() <= 1e-4 * x.norm()

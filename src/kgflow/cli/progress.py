@@ -27,7 +27,8 @@ class ProgressBar:
             *columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal
         )
         self.task = self.bar.add_task("training", total=epochs, note="")
-        self.epochs, self.batches, self.began, self.first, self.mrr = epochs, 1, 0.0, 0, ""
+        self.epochs, self.batches, self.began, self.first = epochs, 1, 0.0, 0
+        self.loss = self.mrr = ""
 
     def __enter__(self) -> "ProgressBar":
         self.bar.start()
@@ -43,12 +44,13 @@ class ProgressBar:
         self.batches = batches
         self.bar.update(self.task, description=f"epoch {epoch}/{self.epochs}", completed=epoch - 1)
 
-    def on_batch(self, epoch: int, batch: int, loss: float) -> None:
-        """A batch is done."""
+    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
+        """A batch is done; its loss, where it was computed."""
         done = epoch - 1 + batch / self.batches
         spent = time.monotonic() - self.began
         left = spent / max(1e-9, done - self.first) * (self.epochs - done)
-        note = f"loss {loss:.3f}{self.mrr}  {_clock(left)} left"
+        self.loss = f"loss {loss:.3f}" if loss is not None else self.loss
+        note = f"{self.loss}{self.mrr}  {_clock(left)} left"
         self.bar.update(self.task, completed=done, note=note)
 
     def on_epoch(self, record: Record) -> None:

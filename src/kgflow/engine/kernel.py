@@ -8,6 +8,8 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import softplus
 
 from kgflow.engine.blocks import BLOCK, Lower, blocks
+from kgflow.engine.keys import AutogradKeys, KeyMap
+from kgflow.engine.pullback import Dense, Pullback
 
 
 class Targets(NamedTuple):
@@ -22,17 +24,100 @@ class Targets(NamedTuple):
     y: Tensor
 
 
-def one_vs_all(
-    Q: Tensor, a: Tensor, table: Tensor, lower: Lower, targets: Targets, block: int = BLOCK
-) -> Tensor:
+class Gradients(NamedTuple):
+    """The loss, or None where it was not asked for, and its gradients by Q and a."""
+
+    loss: Tensor | None
+    Q: Tensor
+    a: Tensor
+
+
+class Kernel:
     r"""The loss of each query against every entity, without a (batch x entities) matrix.
 
     .. math:: \sum_i c_i \sum_j \mathrm{softplus}(s_{ij}) - \sum_{ij} y_{ij} s_{ij},
               \quad S = QK^T + a + b
 
     With c the number of true tails and y = 1 on them it is the sum, over these triples, of the
-    paper's loss. The gradient by S is :math:`c\,\sigma(S) - y`; it is formed block by block in the
-    forward pass, when S is at hand.
+    paper's loss. The gradient by S is :math:`c\,\sigma(S) - y`: between three matrix products per
+    block of entities stands one sigmoid in place. a and b are two more columns of Q and K, so that
+    their sums and gradients fall out of the same products. All buffers are used again.
+
+    Args:
+        keys: how rows become keys, and back.
+        pullback: how the gradient by S becomes those by Q and K.
+        block: entities at a time.
+    """
+
+    def __init__(self, keys: KeyMap, pullback: Pullback | None = None, block: int = BLOCK) -> None:
+        self.keys, self.pullback, self.block = keys, pullback or Dense(), block
+        self.buffers: dict[str, Tensor] = {}
+
+    @torch.no_grad()
+    def __call__(
+        self,
+        Q: Tensor,
+        a: Tensor,
+        table: Tensor,
+        targets: Targets,
+        out: Tensor,
+        value: bool = True,
+    ) -> Gradients:
+        """One pass.
+
+        Args:
+            Q: ``(B, m)``.
+            a: ``(B,)``; the margin belongs here.
+            table: entity rows, ``(E, w)``.
+            targets: c and y.
+            out: where the gradient by the rows is written, ``(E, w)``.
+            value: whether the loss itself is wanted, which costs one more look at every score.
+        """
+        wide = torch.cat([Q, a[:, None], torch.ones_like(a)[:, None]], dim=1)
+        loss = Q.new_zeros((), dtype=torch.float64) if value else None
+        targets = _by_column(targets)
+        self.pullback.begin(wide, targets.c, float(targets.y.mean()))
+        edges = torch.arange(0, len(table) + self.block, self.block, device=Q.device)
+        bounds = torch.searchsorted(targets.column, edges).tolist()
+        for number, (low, high) in enumerate(blocks(len(table), self.block)):
+            K = self._keys(table[low:high])
+            S = self._buffer("S", (len(Q), self.block), Q).flatten()[: len(Q) * len(K)]
+            S = torch.mm(self.pullback.query, K.T, out=S.view(len(Q), len(K)))
+            here = slice(bounds[number], bounds[number + 1])
+            true = (targets.row[here], targets.column[here] - low)
+            if loss is not None:
+                loss += self._loss(self.pullback.logits(S), targets.c, true, targets.y[here])
+            grad = self._buffer("grad", (self.block, K.shape[1]), K)[: len(K)]
+            self.pullback.block(S, K, true, targets.y[here], grad)
+            self.keys.backward(grad[:, :-2], grad[:, -1], out[low:high])
+        grad_Q = self.pullback.end()
+        return Gradients(loss, grad_Q[:, :-2], grad_Q[:, -2])
+
+    def _keys(self, rows: Tensor) -> Tensor:
+        """K, a column of ones for a, and b."""
+        wide = self._buffer("K", (self.block, self.keys.width(rows) + 2), rows)[: len(rows)]
+        self.keys.forward(rows, wide[:, :-2], wide[:, -1])
+        wide[:, -2] = 1
+        return wide
+
+    @staticmethod
+    def _loss(S: Tensor, c: Tensor, true: tuple[Tensor, Tensor], y: Tensor) -> Tensor:
+        return (softplus(S).sum(1) * c).sum() - (S[true] * y).sum()
+
+    def _buffer(self, name: str, shape: tuple[int, ...], like: Tensor) -> Tensor:
+        size, found = 1, self.buffers.get(name)
+        for n in shape:
+            size *= n
+        if found is None or len(found) < size or found.dtype != like.dtype:
+            found = torch.empty(size, dtype=like.dtype, device=like.device)
+            self.buffers[name] = found
+        return found[:size].view(shape)
+
+
+def one_vs_all(
+    Q: Tensor, a: Tensor, table: Tensor, lower: Lower, targets: Targets, block: int = BLOCK
+) -> Tensor:
+    """The kernel's loss as a function that autograd knows.
 
     Args:
         Q: ``(B, m)``.
@@ -65,40 +150,17 @@ class _OneVsAll(torch.autograd.Function):
         targets: Targets,
         block: int,
     ) -> Tensor:
-        loss = Q.new_zeros((), dtype=torch.float64)
-        grad_Q, grad_a, grad_table = (
-            torch.zeros_like(Q),
-            torch.zeros_like(a),
-            torch.empty_like(table),
-        )
-        c, row, column, y = _by_column(targets)
-        for low, high in blocks(len(table), block):
-            with torch.enable_grad():
-                rows = table[low:high].detach().requires_grad_()
-                K, b = lower(rows)
-            S = torch.addmm(b, Q, K.detach().T).add_(a[:, None])
-            here = slice(*torch.searchsorted(column, torch.tensor([low, high]).to(column)).tolist())
-            true = (row[here], column[here] - low)
-            loss += (c * softplus(S).sum(1)).sum() - (y[here] * S[true]).sum()
-            G = S.sigmoid_().mul_(c[:, None])
-            G.index_put_(true, -y[here], accumulate=True)
-            grad_Q.addmm_(G, K.detach())
-            grad_a += G.sum(1)
-            grad_table[low:high] = _pull_back(rows, (K, G.T @ Q), (b, G.sum(0)))
-        ctx.save_for_backward(grad_Q, grad_a, grad_table)
-        return loss.to(Q.dtype)
+        out = torch.empty_like(table)
+        found = Kernel(AutogradKeys(lower), block=block)(Q, a, table, targets, out)
+        ctx.save_for_backward(found.Q, found.a, out)
+        assert found.loss is not None
+        return found.loss.to(Q.dtype)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         grad_Q, grad_a, grad_table = ctx.saved_tensors
         return grad * grad_Q, grad * grad_a, grad * grad_table, None, None, None
-
-
-def _pull_back(rows: Tensor, *pairs: tuple[Tensor, Tensor]) -> Tensor:
-    # A model may have a b that depends on nothing.
-    outputs, gradients = zip(*(pair for pair in pairs if pair[0].requires_grad), strict=True)
-    return torch.autograd.grad(outputs, rows, gradients)[0]
 
 
 def _by_column(targets: Targets) -> Targets:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 Record = Mapping[str, float]
-"""One epoch: epoch, loss, lr, seconds, queries per second and the validation metrics."""
+"""One epoch: epoch, loss (of every eighth batch), lr, seconds, queries per second, metrics."""
 
 
 class Callback(Protocol):
@@ -15,8 +15,8 @@ class Callback(Protocol):
     def on_start(self, epoch: int, batches: int) -> None:
         """An epoch of so many batches begins."""
 
-    def on_batch(self, epoch: int, batch: int, loss: float) -> None:
-        """A batch is done."""
+    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
+        """A batch is done; its loss, where it was computed."""
 
     def on_epoch(self, record: Record) -> None:
         """An epoch is done."""
@@ -38,7 +38,7 @@ class History:
     def on_start(self, epoch: int, batches: int) -> None:
         """Nothing to note."""
 
-    def on_batch(self, epoch: int, batch: int, loss: float) -> None:
+    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
         """Nothing to note."""
 
     def on_epoch(self, record: Record) -> None:

@@ -1,13 +1,16 @@
 """The paper's loss, for one batch of queries."""
 
+from functools import cached_property
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.engine import BLOCK, Targets, one_vs_all
+from kgflow.engine import BLOCK, Kernel, Pullback, Targets, one_vs_all
 from kgflow.models import Model
+from kgflow.training.keymap import key_map
 
 
 class OneVsAll:
@@ -20,35 +23,75 @@ class OneVsAll:
     - \sum_t s_t`. A triple of weight w counts w times.
 
     Args:
+        model: what is trained.
         index: the training queries.
         margin: the paper's γ.
         dropout: the share of each head's numbers that are left out in training.
+        pullback: how the gradient reaches queries and keys: exactly by default, or sampled.
         block: entities at a time.
     """
 
     def __init__(
-        self, index: QueryIndex, margin: float, dropout: float = 0.0, block: int = BLOCK
+        self,
+        model: Model,
+        index: QueryIndex,
+        margin: float,
+        dropout: float = 0.0,
+        pullback: Pullback | None = None,
+        block: int = BLOCK,
     ) -> None:
-        self.index, self.margin, self.dropout, self.block = index, margin, dropout, block
+        self.model, self.index, self.margin, self.dropout = model, index, margin, dropout
+        self.pullback, self.block = pullback, block
 
-    def __call__(self, model: Model, rows: NDArray[np.int64]) -> Tensor:
-        """The loss of these rows of the index, a scalar."""
-        like = model.entity.weight
-        h, r = (torch.from_numpy(x[rows]).to(like.device) for x in (self.index.h, self.index.r))
-        heads = (
-            model.entity.drop(model.entity(h), self.dropout) if model.training else model.entity(h)
+    def __call__(self, rows: NDArray[np.int64]) -> Tensor:
+        """The loss of these rows of the index, a scalar that autograd can differentiate."""
+        table, targets = self.model.entity.weight, self.targets(rows)
+        Q, a = self._query(self.model.entity(self._tensor(self.index.h[rows])), rows)
+        return one_vs_all(Q, a, table, self.model.lower_keys, targets, self.block)
+
+    def backward(self, rows: NDArray[np.int64], value: bool = True) -> float | None:
+        """Set the gradients of all parameters, and give the loss if it is wanted.
+
+        The same as calling and differentiating, in fewer passes over the entities: the kernel
+        writes their gradient where the optimizer reads it, and the few rows that were heads are
+        added there.
+        """
+        table, h = self.model.entity.weight, self._tensor(self.index.h[rows])
+        if table.grad is None:
+            table.grad = torch.empty_like(table)
+        heads = table.detach()[h].requires_grad_()
+        Q, a = self._query(heads, rows)
+        found = self._kernel(
+            Q.detach(), a.detach(), table.detach(), self.targets(rows), table.grad, value
         )
-        query, targets = model.lower_query(heads, model.relation(r)), self.targets(rows, like)
-        a = query.a + self.margin
-        total = one_vs_all(query.Q, a, like, model.lower_keys, targets, self.block)
-        return total / len(targets.y)
+        # A model may have an a that depends on nothing.
+        sides = [(x, g) for x, g in ((Q, found.Q), (a, found.a)) if x.requires_grad]
+        torch.autograd.backward(*zip(*sides, strict=True))
+        if heads.grad is not None:
+            table.grad.index_add_(0, h, heads.grad)
+        # The gradient by a is the cheapest place where a score that is no number shows.
+        if not torch.isfinite(found.a.sum()):
+            return float("nan")
+        return None if found.loss is None else found.loss.item()
 
-    def targets(self, rows: NDArray[np.int64], like: Tensor) -> Targets:
-        """The weights of a query's triples, together (c) and each (y)."""
+    def targets(self, rows: NDArray[np.int64]) -> Targets:
+        """The weights of a query's triples, together (c) and each (y), over the batch's size."""
         row, tail, weight = self.index.gather(rows)
-        y = np.ones(len(tail), dtype=np.float32) if weight is None else weight
+        y = (np.ones(len(tail)) if weight is None else weight.astype(np.float64)) / len(tail)
         c = np.bincount(row, weights=y, minlength=len(rows))
-        place = torch.from_numpy(np.stack([row, tail])).to(like.device)
-        return Targets(
-            torch.from_numpy(c).to(like), place[0], place[1], torch.from_numpy(y).to(like)
-        )
+        numbers = [torch.from_numpy(x).to(self.model.entity.weight) for x in (c, y)]
+        return Targets(numbers[0], self._tensor(row), self._tensor(tail), numbers[1])
+
+    @cached_property
+    def _kernel(self) -> Kernel:
+        return Kernel(key_map(self.model), self.pullback, self.block)
+
+    def _query(self, heads: Tensor, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        if self.model.training:
+            heads = self.model.entity.drop(heads, self.dropout)
+        r = self.model.relation(self._tensor(self.index.r[rows]))
+        query = self.model.lower_query(heads, r)
+        return query.Q, query.a + self.margin
+
+    def _tensor(self, ids: NDArray[np.int64]) -> Tensor:
+        return torch.from_numpy(ids).to(self.model.entity.weight.device)

@@ -25,7 +25,7 @@ class TensorBoard:
     def on_start(self, epoch: int, batches: int) -> None:
         """Nothing to write."""
 
-    def on_batch(self, epoch: int, batch: int, loss: float) -> None:
+    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
         """Nothing to write."""
 
     def on_epoch(self, record: Record) -> None:

@@ -18,6 +18,9 @@ from kgflow.training.callback import Callback
 from kgflow.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_model
 from kgflow.training.loss import OneVsAll
 
+REPORT = 8
+"""Every so many batches the loss is computed, not only its gradient."""
+
 
 class Interrupted(KgflowError):  # noqa: N818
     """Training was asked to stop, and has saved its state."""
@@ -115,17 +118,19 @@ class Trainer:
 
     def _step(self, rows: NDArray[np.int64]) -> None:
         began = time.perf_counter()
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss(self.model, rows)
-        value = loss.item()
-        if not np.isfinite(value):
+        progress = self.progress
+        for name, parameter in self.model.named_parameters():
+            if name != "entity.weight":
+                parameter.grad = None
+        value = self.loss.backward(rows, value=progress.batch % REPORT == 0)
+        if value is not None and not np.isfinite(value):
             raise Diverged(self._diverged("the loss"))
-        loss.backward()
         self.optimizer.step()
-        progress, triples = self.progress, int(self.loss.index.counts[rows].sum())
         progress.batch += 1
-        progress.loss += value * triples
-        progress.triples += triples
+        if value is not None:
+            triples = int(self.loss.index.counts[rows].sum())
+            progress.loss += value * triples
+            progress.triples += triples
         progress.seconds += time.perf_counter() - began
         for callback in self.callbacks:
             callback.on_batch(progress.epoch + 1, progress.batch, value)

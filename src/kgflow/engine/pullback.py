@@ -1,0 +1,137 @@
+"""From the gradient by the scores to those by queries and keys: exactly, or sampled."""
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding_bag
+
+Places = tuple[Tensor, Tensor]
+"""Row and column of some entries."""
+
+
+class Pullback(ABC):
+    r"""Turns :math:`G = c\,\sigma(S) - y`, block by block, into GK and GᵀQ.
+
+    `begin` is given the queries of a batch; `query` is what to multiply the keys by to get S,
+    perhaps shifted; `block` is called for every block of keys; `end` gives the gradient by Q.
+    """
+
+    query: Tensor
+
+    @abstractmethod
+    def begin(self, Q: Tensor, c: Tensor, unit: float) -> None:
+        """A batch of queries ``(B, m)`` with their numbers c ``(B,)`` and the size of a usual y."""
+
+    @abstractmethod
+    def logits(self, S: Tensor) -> Tensor:
+        """The true S of the product of `query` and the keys."""
+
+    @abstractmethod
+    def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, out: Tensor) -> None:
+        """Take in a block ``(B, N)`` (overwritten) and write its GᵀQ to `out` ``(N, m)``."""
+
+    @abstractmethod
+    def end(self) -> Tensor:
+        """GK of all blocks, ``(B, m)``."""
+
+
+class Dense(Pullback):
+    """Two matrix products; c is applied to Q instead of to the larger G."""
+
+    def begin(self, Q: Tensor, c: Tensor, unit: float) -> None:
+        """A batch of queries."""
+        self.query, self.c, self.weighted = Q, c, Q * c[:, None]
+        self.grad = torch.zeros_like(Q)
+
+    def logits(self, S: Tensor) -> Tensor:
+        """S is not shifted."""
+        return S
+
+    def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, out: Tensor) -> None:
+        """One sigmoid, two products."""
+        S.sigmoid_()
+        S.index_put_(true, -y / self.c[true[0]], accumulate=True)
+        self.grad.addmm_(S, K)
+        torch.mm(S.T, self.weighted, out=out)
+
+    def end(self) -> Tensor:
+        """The sum over blocks."""
+        return self.grad * self.c[:, None]
+
+
+class Sparse(Pullback):
+    r"""Two sparse products with an unbiased sample of G.
+
+    An entry :math:`v = c\,\sigma(s)` of at least τ is kept as it is; a smaller one is kept with
+    probability v/τ, at the value τ; so the expectation is exact. Entries of true answers are always
+    exact. A block that would keep more than `most` of its entries is multiplied densely.
+
+    Args:
+        tau: τ as a share of what a true answer weighs.
+        most: the share of entries up to which the sparse products are taken.
+    """
+
+    def __init__(self, tau: float = 0.01, most: float = 0.04) -> None:
+        self.share, self.most = tau, most
+
+    def begin(self, Q: Tensor, c: Tensor, unit: float) -> None:
+        """A batch of queries; their scores come shifted by log(c/τ)."""
+        self.tau = self.share * unit
+        self.shift = torch.log(c / self.tau)[:, None]
+        self.Q, self.c, self.grad = Q, c[:, None], torch.zeros_like(Q)
+        # The column before the last holds a, which K multiplies by one.
+        self.query = Q.clone()
+        self.query[:, -2:-1] += self.shift
+
+    def logits(self, S: Tensor) -> Tensor:
+        """S without the shift."""
+        return S - self.shift
+
+    def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, out: Tensor) -> None:
+        """Sample, and multiply what was kept."""
+        exact = S[true]
+        noise = torch.rand(sum(S.shape), dtype=S.dtype, device=S.device).log_()
+        # One number of the noise serves a whole diagonal: every entry alone is uniform, which is
+        # all that an unbiased sample needs, and the noise stays in the processor's cache.
+        noise = noise.as_strided(tuple(S.shape), (1, 1))
+        S[true] = -torch.inf
+        kept = (noise <= S).flatten().nonzero().squeeze(1)
+        if len(kept) > self.most * S.numel():
+            S[true] = exact
+            self._dense(S, K, true, y, out)
+            return
+        row, column = kept // S.shape[1], kept % S.shape[1]
+        value = torch.sigmoid(S.flatten()[kept] - self.shift[row, 0]) * self.c[row, 0]
+        # log v >= log τ u is what is wanted; s >= logit was tested with log in its place.
+        fits = value >= noise[row, column].exp() * self.tau
+        row, column, value = row[fits], column[fits], value[fits].clamp_min(self.tau)
+        rest = torch.sigmoid(exact - self.shift[true[0], 0]) * self.c[true[0], 0] - y
+        self._sparse(
+            torch.cat([row, true[0]]),
+            torch.cat([column, true[1]]),
+            torch.cat([value, rest]),
+            K,
+            out,
+        )
+
+    def end(self) -> Tensor:
+        """The sum over blocks."""
+        return self.grad
+
+    def _dense(self, S: Tensor, K: Tensor, true: Places, y: Tensor, out: Tensor) -> None:
+        G = S.sub_(self.shift).sigmoid_().mul_(self.c)
+        G.index_put_(true, -y, accumulate=True)
+        self.grad.addmm_(G, K)
+        torch.mm(G.T, self.Q, out=out)
+
+    def _sparse(self, row: Tensor, column: Tensor, value: Tensor, K: Tensor, out: Tensor) -> None:
+        self.grad += _gather_sum(row, column, value, K, len(self.grad))
+        out.copy_(_gather_sum(column, row, value, self.Q, len(out)))
+
+
+def _gather_sum(place: Tensor, source: Tensor, value: Tensor, rows: Tensor, count: int) -> Tensor:
+    """Sum value times rows[source] over the entries of each of `count` places."""
+    order = torch.argsort(place)
+    starts = torch.searchsorted(place[order], torch.arange(count, device=place.device))
+    return embedding_bag(source[order], rows, starts, mode="sum", per_sample_weights=value[order])

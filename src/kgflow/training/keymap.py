@@ -1,0 +1,70 @@
+"""The quickest way to a model's keys that is exactly the model's own."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import torch
+from torch import Tensor
+
+from kgflow.algebra import coordinates
+from kgflow.algebra.coordinates import cholesky
+from kgflow.engine import AutogradKeys, FoldedKeys, KeyMap, RowKeys
+from kgflow.models import FlowModel, Model
+
+
+def key_map(model: Model) -> KeyMap:
+    """A map with an analytic backward pass where one fits, or else autograd.
+
+    Whether one fits is not declared but tried: values and gradients on a few random rows must be
+    those of `model.lower_keys`. So a new model has its fast path without a line about it.
+
+    Example:
+        >>> from kgflow.models import NFE1, NFE3
+        >>> type(key_map(NFE1(3, 2, 4))).__name__, type(key_map(NFE3(3, 2, 4))).__name__
+        ('FoldedKeys', 'AutogradKeys')
+    """
+    own = AutogradKeys(model.lower_keys)
+    rows = _random(model, 4, model.entity.weight.shape[1])
+    for candidate in _candidates(model, rows):
+        if _agree(candidate, own, rows):
+            return candidate
+    return own
+
+
+def _candidates(model: Model, rows: Tensor) -> Iterator[KeyMap]:
+    yield RowKeys()
+    found = coordinates(model.flow(rows)) if isinstance(model, FlowModel) else None
+    if found is None or len(found.parts) != len(model.entity.parts):
+        return
+    sizes = zip(found.parts, model.entity.split(rows), strict=True)
+    scales = [float((part / x).abs().mean()) for part, x in sizes]
+    factor = [
+        [scale * x for x in row] for scale, row in zip(scales, cholesky(found.gram), strict=True)
+    ]
+    for folded in product((False, True), repeat=len(found.parts)):
+        yield FoldedKeys(folded, factor)
+
+
+def _agree(one: KeyMap, other: KeyMap, rows: Tensor) -> bool:
+    if one.width(rows) != other.width(rows):
+        return False
+    (K, b), (K2, b2) = _keys(one, rows), _keys(other, rows)
+    if not (torch.allclose(K, K2) and torch.allclose(b, b2)):
+        return False
+    grad_K, grad_b = K.flip(0), b.flip(0)
+    out, out2 = torch.empty_like(rows), torch.empty_like(rows)
+    one.backward(grad_K, grad_b, out)
+    other.backward(grad_K, grad_b, out2)
+    return torch.allclose(out, out2, rtol=1e-4, atol=1e-6)
+
+
+def _keys(keys: KeyMap, rows: Tensor) -> tuple[Tensor, Tensor]:
+    K, b = rows.new_empty(len(rows), keys.width(rows)), rows.new_empty(len(rows))
+    keys.forward(rows, K, b)
+    return K, b
+
+
+def _random(model: Model, *shape: int) -> Tensor:
+    # From a generator of its own: the training's numbers must not depend on this.
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(*shape, generator=generator).to(model.entity.weight)

@@ -1,0 +1,132 @@
+"""The step that trains: equal to autograd in value and gradient, and its sample unbiased."""
+
+import numpy as np
+import pytest
+import torch
+
+from graphs import ALL_MODELS, random_graph, random_model
+from kgflow.engine import AutogradKeys, Dense, FoldedKeys, RowKeys, Sparse
+from kgflow.models import build
+from kgflow.training import OneVsAll
+from kgflow.training.keymap import key_map
+
+FAST = {
+    "nfe-1": FoldedKeys,
+    "nfe-1-mu": FoldedKeys,
+    "nfe-1-sigma": FoldedKeys,
+    "nfe-point": FoldedKeys,
+    "nfe-2": FoldedKeys,
+    "nfe-2-paper": FoldedKeys,
+    "nfe-3": AutogradKeys,
+    "nfe-3-softplus": AutogradKeys,
+    "transe": FoldedKeys,
+    "distmult": RowKeys,
+}
+
+
+def by_autograd(loss, rows):
+    loss.model.zero_grad()
+    value = loss(rows)
+    value.backward()
+    return value.item(), [p.grad.clone() for p in loss.model.parameters()]
+
+
+def by_step(loss, rows):
+    # Whatever stands in the entities' gradient must be overwritten, not added to.
+    loss.model.zero_grad()
+    loss.model.entity.weight.grad = torch.full_like(loss.model.entity.weight, torch.nan)
+    value = loss.backward(rows)
+    return value, [p.grad.clone() for p in loss.model.parameters()]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("block", [1, 7, 100])
+@pytest.mark.parametrize("name", ALL_MODELS)
+def test_step_equals_autograd(name, block, weighted):
+    data = random_graph(weighted=weighted)
+    model = random_model(name, data)
+    loss = OneVsAll(model, data.queries("train"), 1.5, block=block)
+    for rows in (np.arange(len(loss.index)), np.array([3, 0, 11])):
+        value, gradients = by_autograd(loss, rows)
+        got, found = by_step(loss, rows)
+        assert got == pytest.approx(value, rel=1e-12)
+        for a, b in zip(found, gradients, strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ALL_MODELS)
+def test_step_in_single_precision_is_near_double(name):
+    data = random_graph(entities=200, facts=1500)
+    double = random_model(name, data, dim=32, spread=0.4)
+    single = random_model(name, data, dim=32, spread=0.4, dtype=torch.float32)
+    single.load_state_dict({k: v.float() for k, v in double.state_dict().items()})
+    rows = np.arange(60)
+    exact, near = (
+        by_step(OneVsAll(m, data.queries("train"), 1.5, block=64), rows) for m in (double, single)
+    )
+    assert near[0] == pytest.approx(exact[0], rel=1e-4)
+    for a, b in zip(near[1], exact[1], strict=True):
+        assert (a.double() - b).norm() <= 1e-3 * b.norm()
+
+
+@pytest.mark.parametrize("name", ALL_MODELS)
+def test_the_fast_map_is_found(name):
+    assert type(key_map(build(name, 5, 2, 6))) is FAST[name]
+
+
+@pytest.mark.parametrize("options", [{"uncertainty": 0.25}, {"x0": "uniform"}, {"uncertainty": 0}])
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2-paper"])
+def test_options_keep_the_fast_map(name, options):
+    assert type(key_map(build(name, 5, 2, 6, options))) is FoldedKeys
+
+
+def test_finding_the_map_leaves_the_random_numbers_alone():
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    model = build("nfe-1", 5, 2, 6)
+    state = torch.get_rng_state()
+    key_map(model)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert expected.numel() == 1
+
+
+def sparse_and_dense(tau, most=1.0, spread=1.0):
+    data = random_graph(entities=60, facts=300)
+    model = random_model("nfe-1", data, spread=spread)
+    queries, rows = data.queries("train"), np.arange(20)
+    dense = by_step(OneVsAll(model, queries, 1.0, pullback=Dense(), block=25), rows)
+    return OneVsAll(model, queries, 1.0, pullback=Sparse(tau, most), block=25), rows, dense
+
+
+def test_the_sample_is_unbiased():
+    torch.manual_seed(0)
+    loss, rows, (value, expected) = sparse_and_dense(tau=0.5)
+    draws = [by_step(loss, rows) for _ in range(3000)]
+    assert draws[0][0] == pytest.approx(value)
+    for place, want in enumerate(expected):
+        sample = torch.stack([gradients[place] for _, gradients in draws])
+        error = sample.std(0) / len(draws) ** 0.5
+        assert (sample.std(0) > 0).any(), "nothing was sampled"
+        z = ((sample.mean(0) - want) / error.clamp_min(1e-12)).abs()
+        assert z[error > 1e-9].max() < 5.5
+        assert (
+            (sample.mean(0) - want)[error <= 1e-9].abs().max().item() < 1e-9
+            if (error <= 1e-9).any()
+            else True
+        )
+
+
+def test_a_tiny_threshold_keeps_everything():
+    torch.manual_seed(0)
+    loss, rows, (_, expected) = sparse_and_dense(tau=1e-9)
+    _, found = by_step(loss, rows)
+    for a, b in zip(found, expected, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-9)
+
+
+def test_dense_blocks_are_multiplied_densely():
+    loss, rows, (_, expected) = sparse_and_dense(tau=0.5, most=0.0)
+    _, found = by_step(loss, rows)
+    for a, b in zip(found, expected, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
