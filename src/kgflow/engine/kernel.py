@@ -87,8 +87,8 @@ class Kernel:
             true = (targets.row[here], targets.column[here] - low)
             if loss is not None:
                 loss += self._loss(self.pullback.logits(S), targets.c, true, targets.y[here])
-            grad = self._buffer("grad", (self.block, K.shape[1]), K)[: len(K)]
-            self.pullback.block(S, K, true, targets.y[here], grad)
+            spare = self._buffer("grad", (self.block, K.shape[1]), K)[: len(K)]
+            grad = self.pullback.block(S, K, true, targets.y[here], spare)
             self.keys.backward(grad[:, :-2], grad[:, -1], out[low:high])
         grad_Q = self.pullback.end()
         return Gradients(loss, grad_Q[:, :-2], grad_Q[:, -2])

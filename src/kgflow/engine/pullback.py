@@ -28,8 +28,8 @@ class Pullback(ABC):
         """The true S of the product of `query` and the keys."""
 
     @abstractmethod
-    def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, out: Tensor) -> None:
-        """Take in a block ``(B, N)`` (overwritten) and write its GᵀQ to `out` ``(N, m)``."""
+    def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
+        """Take in a block ``(B, N)`` (overwritten) and give its GᵀQ ``(N, m)``, in `spare` or not."""
 
     @abstractmethod
     def end(self) -> Tensor:
@@ -48,12 +48,12 @@ class Dense(Pullback):
         """S is not shifted."""
         return S
 
-    def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, out: Tensor) -> None:
+    def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
         """One sigmoid, two products."""
         S.sigmoid_()
         S.index_put_(true, -y / self.c[true[0]], accumulate=True)
         self.grad.addmm_(S, K)
-        torch.mm(S.T, self.weighted, out=out)
+        return torch.mm(S.T, self.weighted, out=spare)
 
     def end(self) -> Tensor:
         """The sum over blocks."""
@@ -88,7 +88,7 @@ class Sparse(Pullback):
         """S without the shift."""
         return S - self.shift
 
-    def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, out: Tensor) -> None:
+    def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
         """Sample, and multiply what was kept."""
         exact = S[true]
         noise = torch.rand(sum(S.shape), dtype=S.dtype, device=S.device).log_()
@@ -99,35 +99,27 @@ class Sparse(Pullback):
         kept = (noise <= S).flatten().nonzero().squeeze(1)
         if len(kept) > self.most * S.numel():
             S[true] = exact
-            self._dense(S, K, true, y, out)
-            return
+            return self._dense(S, K, true, y, spare)
         row, column = kept // S.shape[1], kept % S.shape[1]
         value = torch.sigmoid(S.flatten()[kept] - self.shift[row, 0]) * self.c[row, 0]
         # log v >= log τ u is what is wanted; s >= logit was tested with log in its place.
         fits = value >= noise[row, column].exp() * self.tau
-        row, column, value = row[fits], column[fits], value[fits].clamp_min(self.tau)
+        sampled = (row[fits], column[fits], value[fits].clamp_min(self.tau))
         rest = torch.sigmoid(exact - self.shift[true[0], 0]) * self.c[true[0], 0] - y
-        self._sparse(
-            torch.cat([row, true[0]]),
-            torch.cat([column, true[1]]),
-            torch.cat([value, rest]),
-            K,
-            out,
-        )
+        pairs = zip(sampled, (*true, rest), strict=True)
+        row, column, value = (torch.cat(pair) for pair in pairs)
+        self.grad += _gather_sum(row, column, value, K, len(self.grad))
+        return _gather_sum(column, row, value, self.Q, len(K))
 
     def end(self) -> Tensor:
         """The sum over blocks."""
         return self.grad
 
-    def _dense(self, S: Tensor, K: Tensor, true: Places, y: Tensor, out: Tensor) -> None:
+    def _dense(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
         G = S.sub_(self.shift).sigmoid_().mul_(self.c)
         G.index_put_(true, -y, accumulate=True)
         self.grad.addmm_(G, K)
-        torch.mm(G.T, self.Q, out=out)
-
-    def _sparse(self, row: Tensor, column: Tensor, value: Tensor, K: Tensor, out: Tensor) -> None:
-        self.grad += _gather_sum(row, column, value, K, len(self.grad))
-        out.copy_(_gather_sum(column, row, value, self.Q, len(out)))
+        return torch.mm(G.T, self.Q, out=spare)
 
 
 def _gather_sum(place: Tensor, source: Tensor, value: Tensor, rows: Tensor, count: int) -> Tensor:

@@ -66,7 +66,7 @@ class OneVsAll:
         )
         # A model may have an a that depends on nothing.
         sides = [(x, g) for x, g in ((Q, found.Q), (a, found.a)) if x.requires_grad]
-        torch.autograd.backward(*zip(*sides, strict=True))
+        torch.autograd.backward([x for x, _ in sides], [g for _, g in sides])
         if heads.grad is not None:
             table.grad.index_add_(0, h, heads.grad)
         # The gradient by a is the cheapest place where a score that is no number shows.
