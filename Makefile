@@ -18,8 +18,9 @@ lint: .make/developed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .make/developed
-	@echo "benchmarks/ holds nothing to run yet"
+# A quarter of an hour or more, on an idle machine; `make bench QUICK=1` takes a minute.
+bench: .make/developed $(if $(QUICK),,.make/peers)
+	$(BIN)/kgflow bench $(if $(QUICK),--quick)
 
 # Installed once, and again only when the requirements change.
 .make/installed: pyproject.toml constraints.txt
@@ -31,6 +32,10 @@ bench: .make/developed
 .make/developed: .make/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
 		hypothesis mypy pre-commit pytest pytest-xdist ruff scipy tensorboard
+	@touch $@
+
+.make/peers: .make/developed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt pykeen
 	@touch $@
 
 clean:

@@ -11,6 +11,7 @@ import sys
 import time
 
 import torch
+
 from graphs import graph
 
 BUDGET = 12.0
@@ -98,7 +99,9 @@ def plain_evaluate(name, n, share=0.02):
     data = graph(name)
     model = plain.NFE1(len(data.entities), 2 * len(data.relations), n)
     known = data.queries()
-    pairs = zip(known.h.tolist(), known.r.tolist(), known.offsets[:-1], known.offsets[1:], strict=True)
+    pairs = zip(
+        known.h.tolist(), known.r.tolist(), known.offsets[:-1], known.offsets[1:], strict=True
+    )
     tails = {(h, r): set(known.tails[a:b].tolist()) for h, r, a, b in pairs}
     test = data.test.array()
     sample = test[: max(20, int(share * len(test)))]
@@ -122,7 +125,7 @@ def kgflow_evaluate(name, n, model="nfe-1"):
 def pykeen_train(name, n, batch, batches=6):
     import pykeen_peer
 
-    return {"seconds": pykeen_peer.train(graph(name), n, batch, batches, median_seconds)}
+    return {"seconds": pykeen_peer.train(graph(name), n, batch, batches)}
 
 
 def pykeen_evaluate(name, n, share=0.02):
@@ -138,7 +141,13 @@ TASKS = {f.__name__: f for f in (
 
 
 def value(text):
-    return int(text) if text.isdecimal() else float(text) if text.replace(".", "").isdecimal() else text
+    return (
+        int(text)
+        if text.isdecimal()
+        else float(text)
+        if text.replace(".", "").isdecimal()
+        else text
+    )
 
 
 if __name__ == "__main__":

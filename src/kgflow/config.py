@@ -22,7 +22,9 @@ class ModelConfig(_Section):
     """Which model, and how large."""
 
     name: Annotated[str, Field(description="a model's name; `kgflow models` lists them")] = "nfe-1"
-    dim: Annotated[int, Field(ge=1, description="the paper's n, the size of each part")] = 128
+    dim: Annotated[
+        int, Field(ge=1, le=2**20, description="the paper's n, the size of each part")
+    ] = 128
     options: Annotated[
         dict[str, Option], Field(description="what only this model knows, such as x0 = 'uniform'")
     ] = {}
@@ -31,8 +33,8 @@ class ModelConfig(_Section):
 class TrainingConfig(_Section):
     """How to train; the defaults suit small graphs, the paper's settings are in experiments/."""
 
-    epochs: Annotated[int, Field(ge=1, description="passes over the training facts")] = 80
-    batch_size: Annotated[int, Field(ge=1, description="facts in a batch")] = 64
+    epochs: Annotated[int, Field(ge=1, le=2**31, description="passes over the training facts")] = 80
+    batch_size: Annotated[int, Field(ge=1, le=2**31, description="facts in a batch")] = 64
     lr: Annotated[float, Field(gt=0, description="Adam's learning rate")] = 0.02
     decay: Annotated[float, Field(gt=0, le=1, description="the rate's factor per epoch")] = 0.98
     margin: Annotated[float, Field(description="the margin of the loss, γ")] = 1.0
@@ -41,7 +43,9 @@ class TrainingConfig(_Section):
     backward: Annotated[
         Literal["dense", "sparse"], Field(description="the gradient: exact, or an unbiased sample")
     ] = "dense"
-    seed: Annotated[int, Field(ge=0, description="of the start and the order of batches")] = 0
+    seed: Annotated[
+        int, Field(ge=0, le=2**31, description="of the start and the order of batches")
+    ] = 0
     patience: Annotated[int, Field(ge=1, description="validations without gain to bear")] = 15
     eval_every: Annotated[int, Field(ge=1, description="epochs between validations")] = 1
 

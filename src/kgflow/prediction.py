@@ -1,7 +1,7 @@
 """Ranked answers, by name."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import Dataset, QueryIndex
-from kgflow.engine import Best, top_k
+from kgflow.engine import top_k
+from kgflow.engine.blocks import require_finite
 from kgflow.errors import KgflowError
 from kgflow.models import Model
 from kgflow.models.entropy import entity_entropy, relation_entropy
@@ -22,24 +23,54 @@ if TYPE_CHECKING:
 CHUNK = 256
 """Queries answered in one matrix product."""
 
+COLUMNS: dict[str, type] = {
+    "query": int,
+    "rank": int,
+    "head": str,
+    "relation": str,
+    "tail": str,
+    "answer": str,
+    "score": float,
+    "probability": float,
+    "uncertainty": float,
+    "known": bool,
+    "trained": bool,
+}
+"""What is said of an answer."""
+
+Ids = NDArray[np.int64]
+Answers = tuple[Ids, NDArray[np.float64]]
+"""Ids and scores, best first."""
+
+_NONE: Answers = (np.empty(0, dtype=np.int64), np.empty(0))
+
 
 @dataclass(frozen=True)
 class Question:
-    """A triple with one part missing: (h, r, ?), (?, r, t) or (h, ?, t)."""
+    """A triple with one part missing: (h, r, ?), (?, r, t) or (h, ?, t).
+
+    Entities go by name or by label; `where` it was asked, such as ``q.tsv:3``, opens complaints.
+    """
 
     head: str | None = None
     relation: str | None = None
     tail: str | None = None
+    where: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if sum(part is None for part in (self.head, self.relation, self.tail)) != 1:
             raise KgflowError("ask with two of head, relation and tail; the third is the answer")
 
-    @property
-    def asked(self) -> str:
-        """Which part is missing."""
-        parts = {"head": self.head, "relation": self.relation, "tail": self.tail}
-        return next(name for name, part in parts.items() if part is None)
+    def ids(self, data: Dataset) -> tuple[int, int, int]:
+        """Head, relation and tail by id, -1 for what is missing."""
+        try:
+            return (
+                -1 if self.head is None else data.entity_id(self.head),
+                -1 if self.relation is None else data.relations.id(self.relation),
+                -1 if self.tail is None else data.entity_id(self.tail),
+            )
+        except KgflowError as error:
+            raise KgflowError(f"{self.where}: {error}" if self.where else str(error)) from None
 
 
 class Predictor:
@@ -61,11 +92,14 @@ class Predictor:
         return self.data.queries()
 
     @cached_property
-    def trained(self) -> NDArray[np.bool_]:
+    def trained_entities(self) -> NDArray[np.bool_]:
         """Whether an entity occurs in training, ``(E,)``."""
-        seen = np.zeros(len(self.data.entities), dtype=bool)
-        seen[self.data.train.h] = seen[self.data.train.t] = True
-        return seen
+        return self.data.train.entity_mask(len(self.data.entities))
+
+    @cached_property
+    def trained_relations(self) -> NDArray[np.bool_]:
+        """Whether a relation occurs in training, ``(R,)``."""
+        return self.data.train.relation_mask(self.relations)
 
     @cached_property
     def entropy(self) -> dict[str, NDArray[np.float64] | None]:
@@ -74,13 +108,19 @@ class Predictor:
         return {k: None if v is None else v.double().cpu().numpy() for k, v in found.items()}
 
     @torch.no_grad()
-    def score(self, h: NDArray[np.int64], r: NDArray[np.int64], t: NDArray[np.int64]) -> Tensor:
+    def score(self, h: Ids, r: Ids, t: Ids) -> Tensor:
         """The scores of triples of ids, ``(N,)``."""
         self.model.eval()
-        return self.model.score(*(self.tensor(x) for x in (h, r, t))).cpu()
+        score = self.model.score(*(self.tensor(x) for x in (h, r, t))).cpu()
+        require_finite(score)
+        return score
 
     def predict(
-        self, questions: Sequence[Question], k: int, new: bool = False, types: Sequence[str] = ()
+        self,
+        questions: Sequence[Question],
+        k: int,
+        new: bool = False,
+        types: str | Sequence[str] = (),
     ) -> "pl.DataFrame":
         """The k best answers to each question, in the order of the questions.
 
@@ -88,73 +128,49 @@ class Predictor:
             questions: what is asked.
             k: answers each.
             new: leave out answers that are known facts.
-            types: allow only entities of these types.
+            types: allow only entities of these types, or of this one.
         """
         if k < 1:
             raise KgflowError(f"k is {k}: ask for 1 answer or more")
         self.model.eval()
-        allowed = self._allowed(types)
-        rows: list[dict[str, object]] = []
-        for low in range(0, len(questions), CHUNK):
-            chunk = questions[low : low + CHUNK]
-            for number, answers in enumerate(self._answers(chunk, k, new, allowed), start=low):
-                rows += self._rows(number, questions[number], answers)
-        return frame(rows)
+        allowed = self._allowed([types] if isinstance(types, str) else types)
+        asked = np.array([q.ids(self.data) for q in questions], dtype=np.int64).reshape(-1, 3)
+        answers: list[Answers] = []
+        for low in range(0, len(asked), CHUNK):
+            answers += self._answers(asked[low : low + CHUNK], k, new, allowed)
+        return frame(self._columns(asked, answers), COLUMNS)
 
     @torch.no_grad()
-    def _answers(
-        self, questions: Sequence[Question], k: int, new: bool, allowed: Tensor | None
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        entity = [i for i, q in enumerate(questions) if q.asked != "relation"]
-        found = self._entities([questions[i] for i in entity], k, new, allowed) if entity else []
-        answers = dict(zip(entity, found, strict=True))
+    def _answers(self, asked: Ids, k: int, new: bool, allowed: Tensor | None) -> list[Answers]:
+        entity = asked[:, 1] >= 0
+        found = self._entities(asked[entity], k, new, allowed) if entity.any() else iter(())
         return [
-            answers[i] if i in answers else self._relations(question, k, new)
-            for i, question in enumerate(questions)
+            next(found) if of_entity else self._relations(h, t, k, new)
+            for of_entity, (h, _, t) in zip(entity, asked, strict=True)
         ]
 
-    def _entities(
-        self, questions: Sequence[Question], k: int, new: bool, allowed: Tensor | None
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-        h, r = (np.array(part) for part in zip(*map(self._ids, questions), strict=True))
+    def _entities(self, asked: Ids, k: int, new: bool, allowed: Tensor | None) -> Iterator[Answers]:
+        h, r, t = asked.T
+        # A missing head is the tail of the reciprocal relation.
+        h, r = np.where(h < 0, t, h), np.where(h < 0, r + self.relations, r)
         banned = self.known_tails(h, r) if new else None
-        best = self._top(h, r, k, banned, allowed)
+        query, model = self.model.query(self.tensor(h), self.tensor(r)), self.model
+        table = model.entity.weight
+        best = top_k(query.Q, query.a, table, model.lower_keys, k, banned, allowed)
         for score, answer in zip(best.score.cpu().numpy(), best.entity.cpu().numpy(), strict=True):
             real = np.isfinite(score)
             yield answer[real], score[real].astype(np.float64)
 
-    def _top(
-        self,
-        h: NDArray[np.int64],
-        r: NDArray[np.int64],
-        k: int,
-        banned: tuple[Tensor, Tensor] | None,
-        allowed: Tensor | None,
-    ) -> Best:
-        query, model = self.model.query(self.tensor(h), self.tensor(r)), self.model
-        table = model.entity.weight
-        return top_k(query.Q, query.a, table, model.lower_keys, k, banned, allowed)
-
-    def _relations(
-        self, question: Question, k: int, new: bool
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        entities = self.data.entities
-        h, t = entities.id(question.head or ""), entities.id(question.tail or "")
+    def _relations(self, head: int, tail: int, k: int, new: bool) -> Answers:
         r = np.arange(self.relations)
-        score = self.score(np.full_like(r, h), r, np.full_like(r, t)).double().numpy()
+        h, t = np.full_like(r, head), np.full_like(r, tail)
+        score = self.score(h, r, t).double().numpy()
         order = np.argsort(-score, kind="stable")
         if new:
-            order = order[~self.known.contains(np.full_like(r, h), r, np.full_like(r, t))[order]]
+            order = order[~self.known.contains(h, r, t)[order]]
         return order[:k], score[order[:k]]
 
-    def _ids(self, question: Question) -> tuple[int, int]:
-        # A missing head is the tail of the reciprocal relation.
-        r = self.data.relations.id(question.relation or "")
-        if question.asked == "tail":
-            return self.data.entities.id(question.head or ""), r
-        return self.data.entities.id(question.tail or ""), r + self.relations
-
-    def known_tails(self, h: NDArray[np.int64], r: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+    def known_tails(self, h: Ids, r: Ids) -> tuple[Tensor, Tensor]:
         """Position and tail of every known fact of these queries."""
         row, tail, _ = self.known.gather(self.known.find(h, r))
         return self.tensor(row), self.tensor(tail)
@@ -168,45 +184,54 @@ class Predictor:
         fits = [bool(wanted & set(self.data.types.get(e, ()))) for e in self.data.entities]
         return torch.tensor(fits, device=self.model.entity.weight.device)
 
-    def _rows(
-        self,
-        number: int,
-        question: Question,
-        answers: tuple[NDArray[np.int64], NDArray[np.float64]],
-    ) -> list[dict[str, object]]:
-        kind = "relation" if question.asked == "relation" else "entity"
-        names = self.data.relations if kind == "relation" else self.data.entities
+    def _columns(self, asked: Ids, answers: Sequence[Answers]) -> dict[str, object]:
+        counts = [len(ids) for ids, _ in answers]
+        query = np.repeat(np.arange(len(asked)), counts)
+        answer, score = (np.concatenate(x) for x in zip(_NONE, *answers, strict=True))
+        rank = [place for count in counts for place in range(1, count + 1)]
+        triple, of_relation = asked[query], (asked[query, 1] < 0).tolist()
+        triple[triple < 0] = answer  # each row lacks one part, so the order is that of the rows
+        shown = list(zip(of_relation, answer.tolist(), strict=True))
+        columns: dict[str, object] = {"query": query + 1, "rank": rank, **self.names(triple)}
+        columns["answer"] = [self.data.relations[i] if r else self.data.label(i) for r, i in shown]
+        columns |= {"score": score, "probability": self.probability(score)}
+        columns["uncertainty"] = [
+            self.uncertainty(i, "relation" if r else "entity") for r, i in shown
+        ]
+        return columns | {"known": self.known.contains(*triple.T), "trained": self.trained(triple)}
+
+    def names(self, triples: Ids) -> dict[str, list[str]]:
+        """Head, relation and tail of triples of ids, ``(N, 3)``."""
+        entities, relations = self.data.entities, self.data.relations
+        h, r, t = triples.T.tolist()
+        return {
+            "head": [entities[i] for i in h],
+            "relation": [relations[i] for i in r],
+            "tail": [entities[i] for i in t],
+        }
+
+    def trained(self, triples: Ids) -> NDArray[np.bool_]:
+        """Whether head, relation and tail all occur in training, ``(N,)``."""
+        h, r, t = triples.T
+        seen = self.trained_entities
+        return seen[h] & self.trained_relations[r] & seen[t]
+
+    def uncertainty(self, i: int, kind: str = "entity") -> float | None:
+        """The uncertainty of an entity or relation, where the model knows one."""
         entropy = self.entropy[kind]
-        rows: list[dict[str, object]] = []
-        for place, (i, score) in enumerate(zip(*answers, strict=True), start=1):
-            triple = {"head": question.head, "relation": question.relation, "tail": question.tail}
-            triple[question.asked] = names[i]
-            label = self.data.label(i) if kind == "entity" else names[i]
-            uncertainty = None if entropy is None else float(entropy[i])
-            row: dict[str, object] = {"query": number + 1, "rank": place, **triple, "answer": label}
-            row |= {"score": float(score), "probability": self.probability(score)}
-            row |= {"uncertainty": uncertainty, "known": self._is_known(triple)}
-            row |= {"trained": kind == "relation" or bool(self.trained[i])}
-            rows.append(row)
-        return rows
+        return None if entropy is None else float(entropy[i])
 
-    def probability(self, score: float) -> float:
-        """What the loss took the score to mean: the logistic function of margin + score."""
-        return float(torch.sigmoid(torch.tensor(self.margin + float(score), dtype=torch.float64)))
+    def probability(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the loss took scores to mean: the logistic function of margin + score."""
+        return torch.sigmoid(torch.from_numpy(score) + self.margin).numpy()
 
-    def _is_known(self, triple: dict[str, str | None]) -> bool:
-        h, t = (self.data.entities.id(triple[side] or "") for side in ("head", "tail"))
-        return bool(
-            self.known.contains([h], [self.data.relations.id(triple["relation"] or "")], [t])[0]
-        )
-
-    def tensor(self, array: NDArray[np.int64]) -> Tensor:
+    def tensor(self, array: Ids) -> Tensor:
         """Ids on the model's device."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.model.entity.weight.device)
 
 
-def frame(rows: list[dict[str, object]]) -> "pl.DataFrame":
-    """Rows as a table."""
+def frame(columns: Mapping[str, object], schema: Mapping[str, type]) -> "pl.DataFrame":
+    """Columns as a table, which keeps their kinds when it is empty."""
     import polars as pl
 
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(columns, schema=schema)

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from kgflow.config import Experiment, ModelConfig, Option, RunConfig, TrainingConfig, parse
@@ -68,6 +69,13 @@ class Run:
         return read_history(self.directory / "history.jsonl")
 
     @property
+    def best_epoch(self) -> int:
+        """The epoch whose model is kept: the best validated one, or the last."""
+        judged = [r for r in self.history if "mrr" in r] or self.history[-1:]
+        best = max(judged, key=lambda r: r.get("mrr", 0.0), default={"epoch": 0})
+        return int(best["epoch"])
+
+    @property
     def metrics(self) -> dict[str, Any]:
         """The metrics noted so far, by split."""
         return read_metrics(self.directory)
@@ -78,7 +86,11 @@ class Run:
         return Predictor(self.model, self.data, self.config.training.margin)
 
     def evaluate(
-        self, split: str = "test", by: str | None = None, known: Triples | None = None
+        self,
+        split: str = "test",
+        by: str | None = None,
+        known: Triples | None = None,
+        tell: Callable[[float], None] = lambda share: None,
     ) -> Evaluation:
         """Filtered ranking metrics of a split.
 
@@ -86,12 +98,16 @@ class Run:
             split: train, valid or test.
             by: also for each "relation", "side" or "category".
             known: further facts to filter out.
+            tell: told what share is done.
         """
         questions = self.data.queries(split)
         if not len(questions):
             raise KgflowError(f"{self.data.name} has no {split} facts to evaluate on")
-        ranking = rank(self.model, questions, self._filter(known))
-        return Evaluation(split, ranking, by, self.data.relations.names, self._categories(by))
+        ranking = rank(self.model, questions, self._filter(known), tell=tell)
+        seen = self.data.train.entity_mask(len(self.data.entities))
+        untrained = int((~(seen[ranking.h] & seen[ranking.t])).sum())
+        names, categories = self.data.relations.names, self._categories(by)
+        return Evaluation(split, ranking, by, names, categories, untrained)
 
     def predict(
         self,
@@ -109,9 +125,11 @@ class Run:
         """Score and probability of triples of names."""
         import polars as pl
 
-        heads, relations, tails = zip(*triples, strict=True)
-        entities = self.data.entities
-        h, r, t = entities.ids(heads), self.data.relations.ids(relations), entities.ids(tails)
+        if any(len(triple) != 3 for triple in triples):
+            raise KgflowError("score wants triples of (head, relation, tail)")
+        heads, relations, tails = zip(*triples, strict=True) if triples else ((), (), ())
+        h, t = (np.array([self.data.entity_id(n) for n in side], int) for side in (heads, tails))
+        r = self.data.relations.ids(relations)
         score = self.predictor.score(h, r, t).double()
         probability = torch.sigmoid(score + self.config.training.margin)
         columns = {"head": heads, "relation": relations, "tail": tails}

@@ -69,6 +69,29 @@ def test_tensorboard_gets_every_epoch(answer, tmp_path):
         assert points == {r["epoch"]: pytest.approx(r[name], rel=1e-6) for r in history}
 
 
+def test_options_are_added_to_those_of_the_file(answer, tmp_path):
+    config = tmp_path / "mine.toml"
+    config.write_text('data = "world"\n[model]\ndim = 2\n[model.options]\nuncertainty = 0.25\n')
+    flags = ("--option", "x0=uniform", "--epochs", 1, "--out", tmp_path / "run")
+    found = answer("train", "--config", config, *flags)
+    assert found["model"]["options"] == {"uncertainty": 0.25, "x0": "uniform"}
+
+
+def test_best_epoch_is_a_validated_one(answer, tmp_path):
+    flags = ("--dim", 4, "--epochs", 6, "--eval-every", 4, "--lr", "0.05")
+    found = answer("train", "world", *flags, "--out", tmp_path / "run")
+    assert found["best_epoch"] in (4, 6)
+
+
+def test_help_tells_the_defaults(kgflow):
+    from kgflow.config import TrainingConfig
+
+    _, out, _ = kgflow("train", "--help")
+    for name, field in TrainingConfig.model_fields.items():
+        assert f"--{name.replace('_', '-')}" in out
+        assert f"[{field.default}]." in " ".join(out.split())
+
+
 def test_options_reach_the_model(answer, tmp_path):
     out = tmp_path / "run"
     options = ("--option", "uncertainty=0.25", "--option", "x0=uniform")
@@ -96,7 +119,8 @@ def test_a_run_works_after_it_was_moved(answer, tmp_path):
 @pytest.mark.parametrize("by", ["relation", "side", "category"])
 def test_evaluate_by_group(answer, world_run, by):
     found = answer("evaluate", world_run, "--by", by)
-    assert set(found) == {"split", "by"} | POLICIES
+    assert set(found) == {"split", "answers", "untrained", "by"} | POLICIES
+    assert (found["answers"], found["untrained"]) == (744, 0)
     assert sum(group["count"] for group in found["by"].values()) == 744
 
 

@@ -49,6 +49,35 @@ def test_bad_flags(refusal, tmp_path, flags, said):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("flags", [("--epochs", "5"), ("--dim", "9"), ("--force",)])
+def test_resume_goes_with_nothing_else(refusal, world_run, flags):
+    assert f"{flags[0]} does not go with --resume" in refusal(
+        "train", "--resume", world_run, *flags
+    )
+    assert "DATA does not go" in refusal("train", "world", "--resume", world_run)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--seed", "9" * 23),
+        ("--batch-size", "9" * 23),
+        ("--dim", "999999999"),
+        ("--backward", "up"),
+    ],
+)
+def test_absurd_sizes(refusal, tmp_path, flags):
+    name = flags[0].removeprefix("--").replace("-", "_")
+    assert f".{name}'" in refusal("train", "world", *flags, "--out", tmp_path / "run")
+    assert not list(tmp_path.iterdir())
+
+
+def test_outputs_are_checked_before_the_work(refusal, world_run, tmp_path):
+    nowhere = tmp_path / "no" / "ranks.tsv"
+    assert "does not exist" in refusal("evaluate", world_run, "--ranks", nowhere)
+    assert "directory" in refusal("evaluate", world_run, "--ranks", tmp_path)
+
+
 def test_unknown_data_set_suggests(refusal):
     assert "did you mean world?" in refusal("train", "wrold")
 

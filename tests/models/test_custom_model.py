@@ -26,7 +26,9 @@ def test_it_prints_what_it_says(example, capsys):
     example("__main__")
     printed = capsys.readouterr().out
     assert "-0.4082   0.5000   0.0000" in printed, "E|x0| = √6/3, half of it on each side"
-    scores = [float(s) for s in printed.split(":")[-1].split(",")]
+    line = next(line for line in printed.splitlines() if line.startswith("scores of"))
+    scores = [float(s) for s in line.split(":")[-1].split(",")]
+    assert "hits@10" in printed, "it trains like any other model"
     assert len(scores) == 5
     assert max(scores) < 0
 

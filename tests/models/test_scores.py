@@ -146,7 +146,7 @@ CONSTRUCTORS = {
         "nfe-2-paper", printed(UNIFORM), {"x0": "uniform"}, kinked_images, uniform, restricted=True
     ),
     "nfe-2-paper 1/4": Case("nfe-2-paper", printed(NORMAL, 2), {"uncertainty": 1 / 4}),
-    "nfe-3": Case("nfe-3", eq15(0.1)),
+    "nfe-3": Case("nfe-3", eq15(0.001)),
     "nfe-3 high floor": Case("nfe-3", eq15(0.7), {"floor": 0.7}),
     "nfe-3-softplus": Case("nfe-3-softplus", eq15_softplus),
 }

@@ -9,6 +9,7 @@ import kgflow
 from graphs import random_graph
 from kgflow.config import Experiment, ModelConfig, TrainingConfig
 from kgflow.errors import KgflowError
+from kgflow.models import table
 from kgflow.run import resume, run_experiment
 from kgflow.training import Diverged, Interrupted
 
@@ -24,6 +25,19 @@ def after(batches):
     """A stop that is asked for after so many batches."""
     count = itertools.count(1)
     return lambda: next(count) >= batches
+
+
+class Silent:
+    """A callback that does nothing."""
+
+    def on_start(self, epoch, batches):
+        pass
+
+    def on_batch(self, epoch, batch, loss):
+        pass
+
+    def on_epoch(self, record):
+        pass
 
 
 def weights(directory):
@@ -49,11 +63,28 @@ def test_interrupted_and_resumed_equals_uninterrupted(whole, tmp_path, batches):
     directory = tmp_path / "run"
     with pytest.raises(Interrupted):
         run_experiment(experiment(), DATA, directory, stop=after(batches))
-    torch.rand(3)  # whatever else the process does in between
+    torch.manual_seed(batches)  # whatever else the process does in between
     run = resume(directory)
     assert weights(directory) == weights(whole)
     assert [r["loss"] for r in run.history] == [r["loss"] for r in kgflow.open(whole).history]
     assert run.metrics == kgflow.open(whole).metrics
+
+
+def test_what_a_batch_draws_depends_on_seed_epoch_and_batch_only(monkeypatch, tmp_path):
+    def drawn(name, callbacks=(), **training):
+        seen = []
+        monkeypatch.setattr(table, "dropout", lambda x, share: seen.append(torch.rand(())) or x)
+        run_experiment(experiment(epochs=2, **training), DATA, tmp_path / name, callbacks=callbacks)
+        return torch.stack(seen)
+
+    class Noise(Silent):
+        def on_batch(self, epoch, batch, loss):
+            torch.rand(batch)
+
+    plain = drawn("plain")
+    assert len(plain.unique()) == len(plain)
+    assert torch.equal(drawn("noisy", [Noise()]), plain)
+    assert not torch.isin(drawn("other", seed=1), plain).any()
 
 
 def test_killed_between_files_equals_uninterrupted(whole, tmp_path, monkeypatch):
@@ -111,16 +142,10 @@ def test_without_validation_facts_the_last_epoch_is_kept(tmp_path):
 def test_divergence_stops_with_a_sentence_and_the_last_good_state(whole, tmp_path):
     directory = tmp_path / "run"
 
-    class Poison:
-        def on_start(self, epoch, batches):
-            pass
-
+    class Poison(Silent):
         def on_batch(self, epoch, batch, loss):
             if epoch == 3:
                 model.entity.weight.data[0] = torch.inf
-
-        def on_epoch(self, record):
-            pass
 
     import kgflow.run as module
 
@@ -178,5 +203,5 @@ def test_truncated_and_foreign_checkpoints_are_refused(whole, tmp_path):
             stop=after(1),
         )
     last.write_bytes((other / "checkpoint" / "last.safetensors").read_bytes())
-    with pytest.raises(KgflowError, match="does not fit this model"):
+    with pytest.raises(KgflowError, match="another run's"):
         resume(directory)

@@ -51,8 +51,8 @@ class Flow:
         """The same flow with x0 in place of x0/k, which is one more scaling of it."""
         if not isinstance(self.x0, Scaled):
             return self
-        shrink = Scaling(torch.tensor(self.x0.factor, dtype=torch.float64))
-        return Flow(self.x0.x0, self.f @ shrink).unscaled()
+        factor = torch.tensor(self.x0.factor, dtype=torch.float64, device=self.f.device)
+        return Flow(self.x0.x0, self.f @ Scaling(factor)).unscaled()
 
     @property
     def marginals(self) -> TransformedDistribution:
@@ -104,7 +104,7 @@ class Flow:
 def expected_log_slope(f: Function, x0: Variable) -> Tensor:
     r""":math:`\mathbb E \log|f'(x_0)|` for each coordinate, integrated where it has no formula."""
     breaks = [x0.cdf(x) for x in f.kinks()]
-    return integrate(lambda z: f.slope(x0.icdf(z)).abs().log(), len(f.shape), breaks)
+    return integrate(lambda z: f.slope(x0.icdf(z)).abs().log(), len(f.shape), breaks, f.device)
 
 
 @expected_log_slope.register

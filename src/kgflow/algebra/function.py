@@ -74,6 +74,11 @@ class Function(Transform, ABC):
         """The shape of all parameters together, ``(..., n)``."""
         return torch.broadcast_shapes(*(part.shape for part in self.tensors()))
 
+    @property
+    def device(self) -> torch.device:
+        """Where the parameters are."""
+        return next(self.tensors()).device
+
     def forward_shape(self, shape: torch.Size) -> torch.Size:
         """The shape of the value at an argument of this shape."""
         return torch.broadcast_shapes(shape, self.shape)

@@ -22,7 +22,10 @@ def _rule() -> tuple[Tensor, Tensor]:
 
 
 def integrate(
-    integrand: Callable[[Tensor], Tensor], ndim: int = 0, breaks: Sequence[Tensor] = ()
+    integrand: Callable[[Tensor], Tensor],
+    ndim: int = 0,
+    breaks: Sequence[Tensor] = (),
+    device: torch.device | None = None,
 ) -> Tensor:
     r""":math:`\int_0^1 g(z)\,dz`, panel by panel between 0, 1/2, 1 and the breaks.
 
@@ -31,6 +34,7 @@ def integrate(
             gives one value for each; it may have poles at 0 and 1, and kinks or jumps at breaks.
         ndim: how many axes the integrals have.
         breaks: numbers in [0, 1], each of a shape that broadcasts to the integrals'.
+        device: where to integrate: the integrand's own, the CPU if not given.
 
     Returns:
         The integrals, of shape ``(...)``.
@@ -40,9 +44,11 @@ def integrate(
         tensor(1..., dtype=torch.float64)
         >>> integrate(lambda z: (z > 0.7).double(), breaks=[torch.tensor(0.7)])
         tensor(0.3000, dtype=torch.float64)
+        >>> integrate(lambda z: z, device=torch.device("meta")).device
+        device(type='meta')
     """
-    node, weight = (x.view(-1, *[1] * (ndim + 1)) for x in _rule())
-    fixed = torch.tensor([0.0, 0.5, 1.0], dtype=torch.float64).view(-1, *[1] * ndim)
+    node, weight = (x.to(device).view(-1, *[1] * (ndim + 1)) for x in _rule())
+    fixed = torch.tensor([0.0, 0.5, 1.0], dtype=torch.float64, device=device).view(-1, *[1] * ndim)
     edges = torch.stack(torch.broadcast_tensors(*fixed, *breaks)).sort(dim=0).values
     width = edges.diff(dim=0)
     z = (edges[:-1] + width * node).clamp(EDGE, 1 - EDGE)

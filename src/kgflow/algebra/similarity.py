@@ -195,7 +195,11 @@ def integrate_wasserstein(p: Flow, q: Flow) -> Tensor:
     if isinstance(p.x0, Point) and isinstance(q.x0, Point):
         return (p.value - q.value).square().sum(-1)
     ndim, breaks = len(torch.broadcast_shapes(p.f.shape, q.f.shape)), p.kinks() + q.kinks()
-    return integrate(lambda z: (p.quantile(z) - q.quantile(z)).square(), ndim, breaks).sum(-1)
+
+    def gap(z: Tensor) -> Tensor:
+        return (p.quantile(z) - q.quantile(z)).square()
+
+    return integrate(gap, ndim, breaks, p.f.device).sum(-1)
 
 
 def integrate_kl(p: Flow, q: Flow) -> Tensor:
@@ -211,7 +215,7 @@ def integrate_kl(p: Flow, q: Flow) -> Tensor:
     # The density of q jumps at the images of its kinks.
     jumps = [p.marginals.cdf(q.f.forward(x)) for x in q.f.kinks()]
     ndim = len(torch.broadcast_shapes(p.f.shape, q.f.shape))
-    return integrate(gap, ndim, p.kinks() + jumps).sum(-1)
+    return integrate(gap, ndim, p.kinks() + jumps, p.f.device).sum(-1)
 
 
 def _unfolded(flow: Flow) -> Flow:

@@ -1,5 +1,6 @@
 """The program `kgflow`, and how its commands end."""
 
+import io
 import os
 import sys
 from importlib.metadata import version
@@ -7,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kgflow.cli import data, discover, evaluate, models, predict, train
+from kgflow.cli import bench, data, discover, evaluate, models, predict, train
 from kgflow.errors import KgflowError
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("discover")(discover.discover)
 app.command("models")(models.models)
+app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
 
 
@@ -43,6 +45,10 @@ def _options(
 
 def main() -> None:
     """Run the program: exit with 0, 1 (failed), 2 (bad usage or input) or 130 (interrupted)."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names are Unicode whatever the terminal's locale says.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     sys.exit(_run())
 
 
@@ -62,14 +68,23 @@ def _run() -> int:
 def _judge(error: Exception) -> int:
     if isinstance(error, KgflowError):
         return _complain(str(error), error.exit_code)
-    if isinstance(error, FloatingPointError | MemoryError):
-        return _complain(str(error) or "out of memory: try a smaller --dim or --batch-size", 1)
-    if isinstance(error, PermissionError | IsADirectoryError | NotADirectoryError):
-        return _complain(f"{error.filename}: {error.strerror}", 2)
+    if isinstance(error, FloatingPointError):
+        return _complain(str(error), 1)
+    if isinstance(error, MemoryError) or _out_of_memory(error):
+        return _complain("out of memory: try a smaller --dim or --batch-size", 1)
+    if isinstance(error, OSError) and error.strerror:
+        named = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{named}{error.strerror.lower()}", 2)
     message = getattr(error, "format_message", None)
     if message is None:
         raise error
     return _complain(message(), 2)
+
+
+def _out_of_memory(error: Exception) -> bool:
+    # torch's allocators raise RuntimeError with words of their own.
+    words = ("out of memory", "can't allocate", "not enough memory")
+    return isinstance(error, RuntimeError) and any(word in str(error).lower() for word in words)
 
 
 def _complain(sentence: str, code: int) -> int:

@@ -1,15 +1,18 @@
 """kgflow data: list, describe, import, split, download."""
 
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgflow.cli.output import Json, show_json, table
+from kgflow.cli.output import Json, say, show_json, table
 from kgflow.cli.source import ColumnsText, Labels, Source, Strict, Types, open_data
 
 if TYPE_CHECKING:
     from kgflow.data import Dataset, Statistics
+    from kgflow.data.statistics import RelationStatistics
 
 app = typer.Typer(
     help="Data sets: what there is, what is in it, and how to bring your own.",
@@ -78,7 +81,7 @@ def import_(
     types: Types = None,
     valid: Annotated[float, typer.Option(help="Share of facts for validation.")] = 0.05,
     test: Annotated[float, typer.Option(help="Share of facts for the test.")] = 0.05,
-    seed: Annotated[int, typer.Option(help="Of the split.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the split.")] = 0,
     json: Json = False,
 ) -> None:
     """Turn CSV, TSV, Parquet or RDF files into one split data set.
@@ -99,7 +102,7 @@ def split(
     out: Out,
     valid: Annotated[float, typer.Option(help="Share of facts for validation.")] = 0.05,
     test: Annotated[float, typer.Option(help="Share of facts for the test.")] = 0.05,
-    seed: Annotated[int, typer.Option(help="Of the split.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the split.")] = 0,
     columns: ColumnsText = None,
     json: Json = False,
 ) -> None:
@@ -133,6 +136,8 @@ def download(
 
 def _saved(data: "Dataset", out: Path, json: bool) -> None:
     sizes = {s: len(data.split(s)) for s in ("train", "valid", "test")}
+    for notice in data.notices:
+        say(f"note: {notice}")
     if json:
         names = {"entities": len(data.entities), "relations": len(data.relations)}
         show_json({"directory": out, **names, **sizes, "notices": data.notices})
@@ -141,19 +146,7 @@ def _saved(data: "Dataset", out: Path, json: bool) -> None:
 
 
 def _show(found: "Statistics") -> None:
-    d = found.degrees
-    rows: list[tuple[str, float]] = [("entities", found.entities), ("relations", found.relations)]
-    rows += [(f"{split} facts", size) for split, size in found.sizes.items()]
-    rows += [("degree, least", d.min), ("degree, median", d.median), ("degree, mean", d.mean)]
-    rows += [("degree, most", d.max)]
-    rows += [(f"duplicates in {split}", n) for split, n in found.duplicates.items()]
-    rows += [(f"facts shared by {pair}", n) for pair, n in found.shared.items()]
-    for split, unseen in found.unseen.items():
-        rows += [(f"{split} facts with a name unseen in training", unseen.triples)]
-        rows += [(f"{split} entities unseen in training", unseen.entities)]
-        rows += [(f"{split} relations unseen in training", unseen.relations)]
-    rows += [(f"{split} facts that leak by inversion", s) for split, s in found.leakage.items()]
-    table(found.name, ("what", "how many"), rows)
+    table(found.name, ("what", "how many"), [*_counts(found), *_pitfalls(found)])
     columns = (
         "relation",
         "facts",
@@ -165,16 +158,28 @@ def _show(found: "Statistics") -> None:
         "of",
     )
     relations = [
-        (
-            r.name,
-            r.count,
-            r.category,
-            r.tails_per_head,
-            r.heads_per_tail,
-            r.symmetry,
-            r.inverse or "",
-            r.inverse_share,
-        )
+        [r.name, r.count, r.category, r.tails_per_head, r.heads_per_tail, *_mirror(r)]
         for r in sorted(found.by_relation, key=lambda r: -r.count)
     ]
     table("relations in training", columns, relations)
+
+
+def _counts(found: "Statistics") -> Iterator[tuple[str, float]]:
+    yield from (("entities", found.entities), ("relations", found.relations))
+    yield from ((f"{split} facts", size) for split, size in found.sizes.items())
+    degrees = asdict(found.degrees).items()
+    yield from ((f"degree, {name}", value) for name, value in degrees)
+
+
+def _pitfalls(found: "Statistics") -> Iterator[tuple[str, float]]:
+    yield from ((f"duplicates in {split}", n) for split, n in found.duplicates.items())
+    yield from ((f"facts shared by {pair}", n) for pair, n in found.shared.items())
+    for split, unseen in found.unseen.items():
+        yield f"{split} facts with a name unseen in training", unseen.triples
+        yield f"{split} entities unseen in training", unseen.entities
+        yield f"{split} relations unseen in training", unseen.relations
+    yield from ((f"{split} facts that leak by inversion", s) for split, s in found.leakage.items())
+
+
+def _mirror(relation: "RelationStatistics") -> tuple[float, str, float]:
+    return relation.symmetry, relation.inverse or "", relation.inverse_share

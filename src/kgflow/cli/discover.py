@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from kgflow.cli.output import Device, Json, RunPath, frame_rows, show_json, table
+from kgflow.cli.output import Device, Json, RunPath, frame_rows, say, show_json, table
 
-SHOWN = ("rank", "head", "relation", "tail", "score", "probability", "uncertainty")
+SHOWN = ("rank", "head_label", "relation", "tail_label", "score", "probability", "uncertainty")
+TITLES = tuple(name.removesuffix("_label") for name in SHOWN)
 
 
 def discover(
@@ -32,4 +33,6 @@ def discover(
     if json:
         show_json({"facts": found.to_dicts()})
     elif out is None:
-        table("facts the graph does not hold", SHOWN, frame_rows(found, SHOWN))
+        table("facts the graph does not hold", TITLES, frame_rows(found, SHOWN))
+        if not len(found):
+            say("note: every fact is known, or of a name that training never saw")

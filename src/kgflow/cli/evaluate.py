@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgflow.cli.output import Device, Json, RunPath, say, show_json, table
+from kgflow.cli.output import Device, Json, RunPath, check_writable, say, show_json, table
 
 if TYPE_CHECKING:
     from kgflow.data import Triples
@@ -32,21 +32,24 @@ def evaluate(
 
     Example: kgflow evaluate runs/umls --split test --by relation
     """
+    from kgflow.cli.progress import share_bar
     from kgflow.run import Run
-    from kgflow.store import write_metrics
 
+    if ranks is not None:
+        check_writable(ranks)
     opened = Run.open(run, device)
     facts = _facts(opened, known) if known else None
-    result = opened.evaluate(split, by, facts)
+    with share_bar("ranking") as tell:
+        result = opened.evaluate(split, by, facts, tell)
     if ranks is not None:
         _write_ranks(ranks, opened, result.ranking)
     found = result.to_dict()
-    if facts is None and by is None:
-        write_metrics(run, split, found)
     if json:
         show_json(found)
         return
     show({split: found})
+    about = f"{found['answers']:,} answers"
+    print(f"{about}, {found['untrained']:,} of them about an entity unseen in training")
     if by:
         groups = found["by"].items()
         rows = [[name, g["count"], *(g["realistic"][n] for n in NAMES)] for name, g in groups]

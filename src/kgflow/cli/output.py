@@ -17,6 +17,16 @@ Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1 â
 RunPath = Annotated[Path, typer.Argument(help="A run directory.", metavar="RUN")]
 
 
+def check_writable(path: Path) -> None:
+    """Refuse an output file that cannot be written, before any work is done for it."""
+    from kgflow.errors import KgflowError
+
+    if not path.absolute().parent.is_dir():
+        raise KgflowError(f"{path} cannot be written: {path.absolute().parent} does not exist")
+    if path.is_dir():
+        raise KgflowError(f"{path} cannot be written: it is a directory")
+
+
 def say(text: str) -> None:
     """A remark for people; it goes to stderr, so that stdout stays the answer."""
     print(text, file=sys.stderr)

@@ -12,16 +12,18 @@ from kgflow.errors import KgflowError
 if TYPE_CHECKING:
     import polars as pl
 
-    from kgflow.prediction import Question
+    from kgflow.prediction import Predictor, Question
 
 SHOWN = ("rank", "answer", "score", "probability", "uncertainty", "known")
+LISTED = 10
+"""Names in a note, at most."""
 
 
 def predict(
     run: RunPath,
-    head: Annotated[str | None, typer.Option(help="The head's name.")] = None,
+    head: Annotated[str | None, typer.Option(help="The head's name or label.")] = None,
     relation: Annotated[str | None, typer.Option(help="The relation's name.")] = None,
-    tail: Annotated[str | None, typer.Option(help="The tail's name.")] = None,
+    tail: Annotated[str | None, typer.Option(help="The tail's name or label.")] = None,
     file: Annotated[
         Path | None,
         typer.Option(help="Many questions: head TAB relation TAB tail, with ? for what is asked."),
@@ -55,18 +57,22 @@ def predict(
         show_json({"answers": answers.to_dicts()})
     elif out is None:
         _show(questions, answers)
+        _warn(opened.predictor, answers)
 
 
 def _read(path: Path) -> Iterator["Question"]:
     from kgflow.prediction import Question
 
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        # Names may hold what else Python takes for the end of a line, such as U+2028.
+        lines = path.read_bytes().decode("utf-8-sig").split("\n")
     except FileNotFoundError:
         raise KgflowError(f"{path} does not exist") from None
     except UnicodeDecodeError as error:
         raise KgflowError(f"{path} is not UTF-8 at byte {error.start}") from None
-    for number, line in enumerate(lines, start=1):
+    if not any(line.strip() for line in lines):
+        raise KgflowError(f"{path} holds no question: write head, relation and ? in its lines")
+    for number, line in enumerate((line.removesuffix("\r") for line in lines), start=1):
         if not line.strip():
             continue
         parts = [None if part in ("?", "") else part for part in line.split("\t")]
@@ -75,16 +81,33 @@ def _read(path: Path) -> Iterator["Question"]:
                 f"{path}:{number}: '{line}' is no question: write head, relation and tail "
                 "separated by tabs, with ? for the one that is asked"
             )
-        yield Question(*parts)
+        head, relation, tail = parts
+        yield Question(head, relation, tail, where=f"{path}:{number}")
 
 
 def _show(questions: list["Question"], answers: "pl.DataFrame") -> None:
     import polars as pl
 
     for number, q in enumerate(questions, start=1):
-        mine = answers.filter(pl.col("query") == number) if len(answers) else answers
+        mine = answers.filter(pl.col("query") == number)
         title = f"({q.head or '?'}, {q.relation or '?'}, {q.tail or '?'})"
         table(title, SHOWN, frame_rows(mine, SHOWN))
-    if len(answers) and not answers["trained"].all():
-        untrained = answers.filter(~pl.col("trained"))["answer"].unique().to_list()
-        say(f"note: never seen in training, so not to be relied on: {', '.join(untrained)}")
+
+
+def _warn(predictor: "Predictor", answers: "pl.DataFrame") -> None:
+    unseen = _untrained(predictor, answers)
+    if unseen:
+        more = f" and {len(unseen) - LISTED:,} more" if len(unseen) > LISTED else ""
+        names = ", ".join(unseen[:LISTED]) + more
+        say(f"note: never seen in training, so not to be relied on: {names}")
+
+
+def _untrained(predictor: "Predictor", answers: "pl.DataFrame") -> list[str]:
+    """What training never saw of questions and answers, as it is shown."""
+    data, rows = predictor.data, answers.filter(~answers["trained"])
+    entities = data.entities.ids(dict.fromkeys([*rows["head"], *rows["tail"]])).tolist()
+    relations = data.relations.ids(dict.fromkeys(rows["relation"])).tolist()
+    return [
+        *(data.relations[r] for r in relations if not predictor.trained_relations[r]),
+        *(data.label(e) for e in entities if not predictor.trained_entities[e]),
+    ]

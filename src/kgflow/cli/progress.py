@@ -3,7 +3,7 @@
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -28,7 +28,7 @@ class ProgressBar:
         )
         self.task = self.bar.add_task("training", total=epochs, note="")
         self.epochs, self.batches, self.began, self.first = epochs, 1, 0.0, 0
-        self.loss = self.mrr = ""
+        self.loss = self.mrr = self.speed = ""
 
     def __enter__(self) -> "ProgressBar":
         self.bar.start()
@@ -50,13 +50,30 @@ class ProgressBar:
         spent = time.monotonic() - self.began
         left = spent / max(1e-9, done - self.first) * (self.epochs - done)
         self.loss = f"loss {loss:.3f}" if loss is not None else self.loss
-        note = f"{self.loss}{self.mrr}  {_clock(left)} left"
+        note = f"{self.loss}{self.mrr}{self.speed}  {_clock(left)} left"
         self.bar.update(self.task, completed=done, note=note)
 
     def on_epoch(self, record: Record) -> None:
         """An epoch is done."""
-        speed = f"  {record['queries_per_second']:,.0f} queries/s"
-        self.mrr = (f"  MRR {record['mrr']:.4f}" if "mrr" in record else "") + speed
+        self.speed = f"  {record['queries_per_second']:,.0f} queries/s"
+        if "mrr" in record:
+            self.mrr = f"  MRR {record['mrr']:.4f}"
+
+
+@contextmanager
+def share_bar(what: str) -> Iterator[Callable[[float], None]]:
+    """A bar for one long job.
+
+    Yields:
+        A function to be told what share is done.
+    """
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
+        console=console, disable=not console.is_terminal, transient=True,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(what, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
 
 
 @contextmanager

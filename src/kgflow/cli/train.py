@@ -7,12 +7,19 @@ import typer
 
 from kgflow.cli.output import Device, Json, say, show_json
 from kgflow.cli.source import DATA_HELP, ColumnsText, Labels, Strict, Types, open_data
+from kgflow.config import Experiment, ModelConfig, TrainingConfig, parse, read
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
-    from kgflow.config import Experiment
     from kgflow.run import Run
     from kgflow.training import Callback
+
+
+def _setting(name: str) -> Any:  # noqa: ANN401
+    """An option for a field of the configuration, with its description and its default."""
+    section = TrainingConfig if name in TrainingConfig.model_fields else ModelConfig
+    field = section.model_fields[name]
+    return typer.Option(help=f"{str(field.description).capitalize()} [{field.default}].")
 
 
 def train(
@@ -20,21 +27,21 @@ def train(
     config: Annotated[Path | None, typer.Option(help="An experiment file; flags win.")] = None,
     resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with a run.")] = None,
     model: Annotated[str | None, typer.Option(help="The model [nfe-1].")] = None,
-    dim: Annotated[int | None, typer.Option(help="The paper's n, the size of each part.")] = None,
+    dim: Annotated[int | None, _setting("dim")] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="Of this model only, as key=value: x0=uniform.")
     ] = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the training facts.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Facts in a batch.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Adam's learning rate.")] = None,
-    decay: Annotated[float | None, typer.Option(help="The rate's factor per epoch.")] = None,
-    margin: Annotated[float | None, typer.Option(help="The margin of the loss.")] = None,
-    dropout: Annotated[float | None, typer.Option(help="Share of a head left out.")] = None,
-    average: Annotated[float | None, typer.Option(help="Weight averaging over epochs.")] = None,
-    backward: Annotated[str | None, typer.Option(help="dense, or sparse (sampled).")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of start and order of batches.")] = None,
-    patience: Annotated[int | None, typer.Option(help="Validations without gain.")] = None,
-    eval_every: Annotated[int | None, typer.Option(help="Epochs between validations.")] = None,
+    epochs: Annotated[int | None, _setting("epochs")] = None,
+    batch_size: Annotated[int | None, _setting("batch_size")] = None,
+    lr: Annotated[float | None, _setting("lr")] = None,
+    decay: Annotated[float | None, _setting("decay")] = None,
+    margin: Annotated[float | None, _setting("margin")] = None,
+    dropout: Annotated[float | None, _setting("dropout")] = None,
+    average: Annotated[float | None, _setting("average")] = None,
+    backward: Annotated[str | None, _setting("backward")] = None,
+    seed: Annotated[int | None, _setting("seed")] = None,
+    patience: Annotated[int | None, _setting("patience")] = None,
+    eval_every: Annotated[int | None, _setting("eval_every")] = None,
     out: Annotated[Path | None, typer.Option(help="The run directory.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
     tensorboard: Annotated[
@@ -51,26 +58,12 @@ def train(
 
     Example: kgflow train umls --model nfe-1 --dim 128 --out runs/umls
     """
+    given = {k: v for k, v in locals().items() if v is not None and v is not False}
     if resume is not None:
+        _only(given, "resume", "device", "tensorboard", "json")
         _report(_resume(resume, device, tensorboard), json)
         return
-    flags: dict[str, dict[str, Any]] = {
-        "model": {"name": model, "dim": dim, "options": dict(map(_pair, option or [])) or None},
-        "training": {
-            "epochs": epochs,
-            "batch_size": batch_size,
-            "lr": lr,
-            "decay": decay,
-            "margin": margin,
-            "dropout": dropout,
-            "average": average,
-            "backward": backward,
-            "seed": seed,
-            "patience": patience,
-            "eval_every": eval_every,
-        },
-    }
-    experiment = _experiment(data, config, flags)
+    experiment = _experiment(data, config, given)
     if out is not None:
         from kgflow.store import check_free
 
@@ -85,24 +78,23 @@ def train(
     _report(run, json)
 
 
-def _trackers(tensorboard: Path | None) -> list["Callback"]:
-    if tensorboard is None:
-        return []
-    from kgflow.training.tensorboard import TensorBoard
-
-    return [TensorBoard(tensorboard)]
+def _only(given: dict[str, Any], *allowed: str) -> None:
+    for name in given.keys() - set(allowed):
+        flag = "DATA" if name == "data" else f"--{name.replace('_', '-')}"
+        raise KgflowError(f"{flag} does not go with --resume: a run goes on as it began")
 
 
-def _experiment(
-    data: str | None, config: Path | None, flags: dict[str, dict[str, Any]]
-) -> "Experiment":
-    from kgflow.config import Experiment, parse, read
-
+def _experiment(data: str | None, config: Path | None, given: dict[str, Any]) -> Experiment:
     if data is None and config is None:
         raise KgflowError("give DATA to train on, --config FILE, or --resume RUN")
-    values = read(Experiment, config).model_dump() if config else {"model": {}, "training": {}}
-    for section, chosen in flags.items():
-        values[section] |= {k: v for k, v in chosen.items() if v is not None}
+    values: dict[str, Any] = {"model": {}, "training": {}}
+    if config:
+        values = read(Experiment, config).model_dump()
+    values["training"] |= {k: v for k, v in given.items() if k in TrainingConfig.model_fields}
+    names = {"model": "name", "dim": "dim"}
+    values["model"] |= {names[k]: v for k, v in given.items() if k in names}
+    chosen = dict(map(_pair, given.get("option", [])))
+    values["model"]["options"] = values["model"].get("options", {}) | chosen
     values["data"] = data or values["data"]
     return parse(Experiment, values, "command line")
 
@@ -114,6 +106,14 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
+def _trackers(tensorboard: Path | None) -> list["Callback"]:
+    if tensorboard is None:
+        return []
+    from kgflow.training.tensorboard import TensorBoard
+
+    return [TensorBoard(tensorboard)]
+
+
 def _resume(directory: Path, device: str, tensorboard: Path | None) -> "Run":
     from kgflow.cli.progress import ProgressBar, stopping
     from kgflow.run import resume
@@ -121,21 +121,21 @@ def _resume(directory: Path, device: str, tensorboard: Path | None) -> "Run":
 
     config, _ = read_run(directory)
     with stopping() as asked, ProgressBar(config.training.epochs) as bar:
-        return resume(directory, device, [bar, *_trackers(tensorboard)], lambda: bool(asked))
+        told = [bar, *_trackers(tensorboard)]
+        return resume(directory, device, told, lambda: bool(asked))
 
 
 def _report(run: "Run", json: bool) -> None:
     history, metrics = run.history, run.metrics
-    best = max(history, key=lambda record: record.get("mrr", record["epoch"]))
     width = run.model.entity.weight.shape[1]
     if json:
         summary = {"run": run.directory, "model": run.config.model.model_dump()}
         summary |= {"floats_per_entity": width, "epochs": len(history)}
-        summary |= {"best_epoch": best["epoch"], "seconds": sum(r["seconds"] for r in history)}
+        summary |= {"best_epoch": run.best_epoch, "seconds": sum(r["seconds"] for r in history)}
         show_json(summary | metrics)
         return
     name, dim = run.config.model.name, run.config.model.dim
-    say(f"{name}, n = {dim}: {width} numbers per entity; best epoch {best['epoch']:.0f}")
+    say(f"{name}, n = {dim}: {width} numbers per entity; best epoch {run.best_epoch}")
     if metrics:
         from kgflow.cli.evaluate import show
 

@@ -16,7 +16,7 @@ ENDS = (
     ("from", "to"),
 )
 RELATIONS = ("relation", "r", "predicate", "p", "rel", "property", "edge", "type", "label")
-WEIGHTS = ("weight", "confidence", "score", "probability")
+WEIGHTS = ("weight", "w", "confidence", "conf", "score", "probability")
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,11 @@ class Columns:
                 "write for example subject,predicate,object or 0,2,1"
             )
         return cls(*parts)
+
+    @classmethod
+    def of(cls, choice: Columns | str | None) -> Columns | None:
+        """A choice as it is, or parsed where it is text."""
+        return cls.parse(choice) if isinstance(choice, str) else choice
 
     def chosen(self) -> list[str | int]:
         """The columns in the order head, relation, tail and, if any, weight."""

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from kgflow.data.queries import QueryIndex
 from kgflow.data.triples import Triples
@@ -32,6 +33,8 @@ class Dataset:
         ... )
         >>> tiny
         Dataset(tiny: 3 entities, 1 relations, 1 train, 0 valid, 0 test)
+        >>> tiny.entity_id("Lima")
+        2
         >>> len(tiny.queries("train"))  # (Paris, capital_of, ?) and its reciprocal
         2
     """
@@ -70,6 +73,30 @@ class Dataset:
         """What to show for entity i: its label, or else its name."""
         name = self.entities[i]
         return self.labels.get(name, name)
+
+    def entity_id(self, text: str) -> int:
+        """The id of an entity by its name or, if no name is so, by a label that only it has."""
+        if text in self.entities:
+            return self.entities.id(text)
+        named = self._labelled.get(text, [])
+        if len(named) > 1:
+            raise KgflowError(
+                f"{text!r} is the label of {named[0]!r} and of {named[1]!r}: ask by name"
+            )
+        if not named:
+            labels = Vocabulary(tuple(self._labelled)).near(text)
+            near = suggest(text, [*self.entities.near(text), *labels])
+            raise KgflowError(f"unknown entity {text!r}{near}")
+        return self.entities.id(named[0])
+
+    @cached_property
+    def _labelled(self) -> dict[str, list[str]]:
+        """The names of the entities that have a label, by label."""
+        found: dict[str, list[str]] = {}
+        for name, label in self.labels.items():
+            if name in self.entities:
+                found.setdefault(label, []).append(name)
+        return found
 
     @property
     def weighted(self) -> bool:

@@ -22,9 +22,9 @@ STEMS = {"train": ("train",), "valid": ("valid", "validation", "val", "dev"), "t
 def load(
     source: str | Path,
     *,
-    columns: Columns | None = None,
-    labels: Path | None = None,
-    types: Path | None = None,
+    columns: Columns | str | None = None,
+    labels: str | Path | None = None,
+    types: str | Path | None = None,
     strict: bool = False,
     seed: int = 0,
 ) -> Dataset:
@@ -32,7 +32,8 @@ def load(
 
     A directory holds a train file and perhaps valid, test, labels and types. One file is split
     90, 5 and 5 percent, by `seed`, with no entity or relation unseen in training. With
-    `strict`, names that occur only in valid or test are an error, not a notice.
+    `strict`, names that occur only in valid or test are an error, not a notice. Text such as
+    "0,2,1" will do for `columns`.
 
     Example:
         >>> import tempfile
@@ -53,9 +54,9 @@ def load(
 
 def import_files(
     paths: Sequence[Path],
-    columns: Columns | None = None,
-    labels: Path | None = None,
-    types: Path | None = None,
+    columns: Columns | str | None = None,
+    labels: str | Path | None = None,
+    types: str | Path | None = None,
     shares: tuple[float, float] = (0.05, 0.05),
     seed: int = 0,
 ) -> Dataset:
@@ -69,22 +70,22 @@ def import_files(
     return _annotated(replace(drawn, notices=whole.notices + drawn.notices), labels, types)
 
 
-def read_triples(path: str | Path, columns: Columns | None = None) -> pl.DataFrame:
+def read_triples(path: str | Path, columns: Columns | str | None = None) -> pl.DataFrame:
     """The triples of one file as a frame of head, relation, tail and, where known, weight."""
     from kgflow.data.readers import read
 
-    return read(Path(path), columns).frame
+    return read(Path(path), Columns.of(columns)).frame
 
 
-def _read(name: str, paths: Mapping[str, Sequence[Path]], columns: Columns | None) -> Dataset:
+def _read(name: str, paths: Mapping[str, Sequence[Path]], columns: Columns | str | None) -> Dataset:
     import polars as pl
 
     from kgflow.data.frames import from_frames
     from kgflow.data.readers import read
 
-    frames, notices = {}, []
+    chosen, frames, notices = Columns.of(columns), {}, []
     for split, several in paths.items():
-        tables = [read(path, columns) for path in several]
+        tables = [read(path, chosen) for path in several]
         frames[split] = pl.concat([table.frame for table in tables], how="diagonal")
         notices += [notice for table in tables for notice in table.notices]
     dataset = from_frames(name, frames)
@@ -131,9 +132,9 @@ def _unseen(dataset: Dataset, strict: bool) -> tuple[str, ...]:
     return notices
 
 
-def _annotated(dataset: Dataset, labels: Path | None, types: Path | None) -> Dataset:
-    shown = pairs.read_labels(labels) if labels else {}
-    kinds = pairs.read_types(types) if types else {}
+def _annotated(dataset: Dataset, labels: str | Path | None, types: str | Path | None) -> Dataset:
+    shown = pairs.read_labels(Path(labels)) if labels else {}
+    kinds = pairs.read_types(Path(types)) if types else {}
     strangers = tuple(
         f"{path} names none of the entities"
         for path, named in ((labels, shown), (types, kinds))

@@ -26,11 +26,14 @@ def resplit(dataset: Dataset, valid: float = 0.05, test: float = 0.05, seed: int
         >>> resplit(Dataset("grid", names, Vocabulary(["to"], "relation"), triples), test=0.1)
         Dataset(grid: 10 entities, 1 relations, 85 train, 5 valid, 10 test)
     """
-    if min(valid, test) < 0 or valid + test >= 1:
+    # Written so that NaN, which compares with nothing, is refused too.
+    if not (valid >= 0 and test >= 0 and valid + test < 1):
         raise KgflowError(
             f"a valid share of {valid} and a test share of {test} leave nothing to train on: "
             "give shares of at least 0 that sum to less than 1"
         )
+    if seed < 0:
+        raise KgflowError(f"the seed {seed} is negative: give 0 or more")
     everything, _ = Triples.concatenate([dataset.split(s) for s in SPLITS]).unique()
     free = _spare(everything, seed)
     wanted = [math.ceil(len(everything) * share) for share in (valid, test)]

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from kgflow.errors import KgflowError, suggest
 
+FEW = 12
+"""Relations that an error message can list."""
+
 
 class Vocabulary:
     """Distinct names; the id of a name is its position.
@@ -50,14 +53,15 @@ class Vocabulary:
         """The id of a name; a misspelt name gets the nearest ones suggested."""
         found = self._ids.get(name)
         if found is None:
-            raise KgflowError(f"unknown {self.kind} {name!r}{suggest(name, self._near(name))}")
+            raise KgflowError(f"unknown {self.kind} {name!r}{self._hint(name)}")
         return found
 
     def ids(self, names: Iterable[str]) -> NDArray[np.int64]:
         """The ids of names: (N,)."""
         return np.array([self.id(name) for name in names], dtype=np.int64)
 
-    def _near(self, name: str) -> list[str]:
+    def near(self, name: str) -> list[str]:
+        """The names worth comparing with a misspelt one."""
         # Comparing names letter by letter is slow: on large graphs only those are worth it that
         # differ within four letters in a row.
         if len(self) <= 20_000:
@@ -70,3 +74,9 @@ class Vocabulary:
             and any(n.startswith(start) and n.endswith(end) for start, end in ends)
         )
         return list(islice(alike, 5_000))
+
+    def _hint(self, name: str) -> str:
+        # Short names such as P1 are never near each other; where there are few, all are shown.
+        few = self.kind == "relation" and 0 < len(self) <= FEW
+        known = f"; known are {', '.join(self)}" if few else ""
+        return suggest(name, self.near(name)) or known

@@ -51,8 +51,13 @@ def scores(
     S = torch.empty(len(Q), len(table), dtype=Q.dtype, device=Q.device) if out is None else out
     for low, high in blocks(len(table), block):
         K, b = lower(table[low:high])
-        S[:, low:high] = torch.addmm(b, Q, K.T)
+        torch.addmm(b, Q, K.T, out=S[:, low:high])
     S += a[:, None]
+    require_finite(S)
+    return S
+
+
+def require_finite(S: Tensor) -> None:
+    """Refuse scores that are infinite or not a number: no order could be trusted."""
     if S.numel() and not all(torch.isfinite(edge) for edge in torch.aminmax(S)):
         raise FloatingPointError("the model gives scores that are infinite or not a number")
-    return S

@@ -29,7 +29,7 @@ class Pullback(ABC):
 
     @abstractmethod
     def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
-        """Take in a block ``(B, N)``, overwriting it, and give its GᵀQ ``(N, m)``, maybe in spare."""
+        """Take in a block ``(B, N)``, overwriting it; give its GᵀQ ``(N, m)``, maybe in spare."""
 
     @abstractmethod
     def end(self) -> Tensor:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from kgflow.engine.blocks import BLOCK, Lower, blocks
+from kgflow.engine.blocks import BLOCK, Lower, blocks, require_finite
 
 
 class Best(NamedTuple):
@@ -30,6 +30,9 @@ def top_k(
 ) -> Best:
     """The k best entities of each query.
 
+    Raises:
+        FloatingPointError: a score is infinite or not a number.
+
     Args:
         Q: ``(B, m)``.
         a: ``(B,)``.
@@ -47,11 +50,12 @@ def top_k(
         Best(score=tensor([[3., 2.]]), entity=tensor([[1, 2]]))
     """
     k = min(k, len(table))
-    best = Best(Q.new_full((len(Q), k), -torch.inf), torch.zeros(len(Q), k, dtype=torch.long))
-    best = Best(best.score, best.entity.to(Q.device))
+    nobody = torch.zeros(len(Q), k, dtype=torch.long, device=Q.device)
+    best = Best(Q.new_full((len(Q), k), -torch.inf), nobody)
     for low, high in blocks(len(table), block):
         K, b = lower(table[low:high])
         S = torch.addmm(b, Q, K.T).add_(a[:, None])
+        require_finite(S)
         if banned is not None:
             row, column = banned
             here = (column >= low) & (column < high)

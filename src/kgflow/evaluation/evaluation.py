@@ -21,6 +21,7 @@ class Evaluation:
         by: a group of `GROUPS` to break the metrics down by, or None.
         relations: the names of the relations.
         categories: 1-1, 1-N, N-1 or N-N for each relation's name (for ``by="category"``).
+        untrained: how many answers are about an entity that training never saw; they count.
     """
 
     def __init__(
@@ -30,18 +31,20 @@ class Evaluation:
         by: str | None,
         relations: Sequence[str],
         categories: Mapping[str, str],
+        untrained: int = 0,
     ) -> None:
         if by is not None and by not in GROUPS:
             raise KgflowError(f"'{by}' is no group: choose {', '.join(GROUPS)}")
         self.split, self.ranking, self.by = split, ranking, by
-        self.relations, self.categories = relations, categories
+        self.relations, self.categories, self.untrained = relations, categories, untrained
 
     def __getitem__(self, policy: str) -> dict[str, float]:
         return self.ranking.metrics()[policy].to_dict()
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it: the split, the metrics of each tie policy, and the groups under "by"."""
-        result: dict[str, Any] = {"split": self.split, **_summary(self.ranking)}
+        result: dict[str, Any] = {"split": self.split, "answers": len(self.ranking)}
+        result |= {"untrained": self.untrained, **_summary(self.ranking)}
         if self.by is not None:
             groups = self.ranking.by(self._group(self.by))
             result["by"] = {k: {"count": len(g), **_summary(g)} for k, g in groups.items()}

@@ -1,6 +1,6 @@
 """Filtered ranking: where the true answers of a split stand."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,7 +70,13 @@ class Ranking:
 
 
 @torch.no_grad()
-def rank(model: Model, questions: QueryIndex, known: QueryIndex, memory: int = MEMORY) -> Ranking:
+def rank(
+    model: Model,
+    questions: QueryIndex,
+    known: QueryIndex,
+    memory: int = MEMORY,
+    tell: Callable[[float], None] = lambda share: None,
+) -> Ranking:
     """Rank the answers of every question among all entities, other known answers removed.
 
     Each distinct (h, r) is scored once. Memory stays bounded: so many questions are taken at a
@@ -81,11 +87,16 @@ def rank(model: Model, questions: QueryIndex, known: QueryIndex, memory: int = M
         questions: the split's queries, reciprocals included.
         known: the queries of all splits, and of whatever else is known to be true.
         memory: scores held at a time.
+        tell: told what share is done.
     """
-    training = model.training
+    training, parts = model.training, []
     model.eval()
-    parts = [_rank_rows(model, questions, known, rows) for rows in _chunks(questions, memory)]
-    model.train(training)
+    try:
+        for rows in _chunks(questions, memory):
+            parts.append(_rank_rows(model, questions, known, rows))
+            tell((int(rows[-1]) + 1) / len(questions))
+    finally:
+        model.train(training)
     joined = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else _EMPTY
     return Ranking.of(joined, questions.relations // 2)
 

@@ -1,31 +1,25 @@
-"""The models: named combinations of x0, f and D."""
+"""The models: named combinations of x0, f and D, one file each."""
 
-from kgflow.models.ablations import NFE1Mu, NFE1Sigma, NFEPoint
-from kgflow.models.catalog import MODELS, build, model_class, options
-from kgflow.models.distmult import DistMult
-from kgflow.models.model import FlowModel, Model
-from kgflow.models.nfe1 import NFE1
-from kgflow.models.nfe2 import NFE2, NFE2Paper
-from kgflow.models.nfe3 import NFE3, NFE3Softplus
+from importlib import import_module
+from pkgutil import iter_modules
+
+from kgflow.models.catalog import build, model_class, options
+from kgflow.models.entropy import entity_entropy, relation_entropy
+from kgflow.models.model import MODELS, FlowModel, Model
 from kgflow.models.table import Table
-from kgflow.models.transe import TransE
+
+# A model is known once its file is read: so a new file is all that a new model needs.
+for _module in sorted(found.name for found in iter_modules(__path__)):
+    import_module(f"{__name__}.{_module}")
 
 __all__ = [
     "MODELS",
-    "NFE1",
-    "NFE2",
-    "NFE3",
-    "DistMult",
     "FlowModel",
     "Model",
-    "NFE1Mu",
-    "NFE1Sigma",
-    "NFE2Paper",
-    "NFE3Softplus",
-    "NFEPoint",
     "Table",
-    "TransE",
     "build",
+    "entity_entropy",
     "model_class",
     "options",
+    "relation_entropy",
 ]

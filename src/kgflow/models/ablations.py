@@ -14,6 +14,7 @@ class NFE1Mu(FlowModel):
     Rows: entity μ and relation μ, each ``(n,)``.
     """
 
+    name = "nfe-1-mu"
     entity_parts: ClassVar = ("mu",)
     relation_parts: ClassVar = ("mu",)
     f_entity = f_relation = Translation
@@ -28,6 +29,7 @@ class NFE1Sigma(FlowModel):
     Rows: entity σ and relation σ, each ``(n,)``.
     """
 
+    name = "nfe-1-sigma"
     entity_parts: ClassVar = ("sigma",)
     relation_parts: ClassVar = ("sigma",)
     f_entity = f_relation = Scaling
@@ -42,6 +44,7 @@ class NFEPoint(FlowModel):
     Rows: entity μ and relation μ, σ, each ``(n,)``.
     """
 
+    name = "nfe-point"
     entity_parts: ClassVar = ("mu",)
     relation_parts: ClassVar = ("mu", "sigma")
     f_entity = Translation

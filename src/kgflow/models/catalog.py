@@ -5,26 +5,7 @@ from collections.abc import Mapping
 
 from kgflow.algebra import VARIABLES, Variable
 from kgflow.errors import KgflowError, suggest
-from kgflow.models.ablations import NFE1Mu, NFE1Sigma, NFEPoint
-from kgflow.models.distmult import DistMult
-from kgflow.models.model import Model
-from kgflow.models.nfe1 import NFE1
-from kgflow.models.nfe2 import NFE2, NFE2Paper
-from kgflow.models.nfe3 import NFE3, NFE3Softplus
-from kgflow.models.transe import TransE
-
-MODELS: dict[str, type[Model]] = {
-    "nfe-1": NFE1,
-    "nfe-1-mu": NFE1Mu,
-    "nfe-1-sigma": NFE1Sigma,
-    "nfe-point": NFEPoint,
-    "nfe-2": NFE2,
-    "nfe-2-paper": NFE2Paper,
-    "nfe-3": NFE3,
-    "nfe-3-softplus": NFE3Softplus,
-    "transe": TransE,
-    "distmult": DistMult,
-}
+from kgflow.models.model import MODELS, Model
 
 Option = str | float | int | bool
 

@@ -21,6 +21,7 @@ class DistMult(FlowModel):
         torch.Size([3, 4])
     """
 
+    name = "distmult"
     entity_parts: ClassVar = ("sigma",)
     relation_parts: ClassVar = ("sigma",)
     f_entity = f_relation = Scaling

@@ -15,7 +15,8 @@ def entity_entropy(model: Model) -> Tensor | None:
     None where the model knows no uncertainty: its x0 is a point.
 
     Example:
-        >>> from kgflow.models import NFE1, DistMult
+        >>> from kgflow.models.distmult import DistMult
+        >>> from kgflow.models.nfe1 import NFE1
         >>> entity_entropy(NFE1(entities=3, relations=2, dim=4)).shape
         torch.Size([3])
         >>> entity_entropy(DistMult(entities=3, relations=2, dim=4)) is None

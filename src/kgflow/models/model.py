@@ -10,6 +10,9 @@ from kgflow.algebra import Flow, Function, Keys, Lowered, Point, Query, Variable
 from kgflow.errors import KgflowError
 from kgflow.models.table import Table
 
+MODELS: dict[str, type["Model"]] = {}
+"""Every model that has a name."""
+
 
 class Model(nn.Module, ABC):
     r"""A scoring function that lowers to :math:`S = QK^T + a + b`.
@@ -25,10 +28,17 @@ class Model(nn.Module, ABC):
         dim: the paper's n, the size of each part.
     """
 
+    name: ClassVar[str]
+    """What configurations call it; a class with a name is known to `MODELS` from then on."""
     entity_parts: ClassVar[Sequence[str]]
     relation_parts: ClassVar[Sequence[str]]
     nonzero_parts: ClassVar[Sequence[str]] = ()
     """Parts of entity rows at which zero is no choice, so that dropout spares them."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" in vars(cls):
+            MODELS[cls.name] = cls
 
     def __init__(self, entities: int, relations: int, dim: int) -> None:
         super().__init__()
@@ -63,17 +73,18 @@ class Model(nn.Module, ABC):
 class FlowModel(Model):
     r"""A model given as a row of the paper's Table 3: x0, the functions f, the similarity D.
 
-    A new one names the parts of its rows, and says which functions they make:
+    A new one gives itself a name, names the parts of its rows, and says which functions they make:
 
     Example:
         >>> import torch
         >>> from kgflow.algebra import Affine, Normal, SquaredWasserstein
         >>> class Mine(FlowModel):
+        ...     name = "mine"
         ...     entity_parts = ("mu", "sigma")
         ...     relation_parts = ("mu", "sigma")
         ...     x0, D = Normal(), SquaredWasserstein()
         ...     f_entity = f_relation = Affine
-        >>> model = Mine(entities=10, relations=4, dim=8)
+        >>> model = MODELS.pop("mine")(entities=10, relations=4, dim=8)
         >>> model.score(torch.tensor([0]), torch.tensor([1]), torch.tensor([2])).shape
         torch.Size([1])
     """

@@ -31,6 +31,7 @@ class NFE1(UncertainModel):
         True
     """
 
+    name = "nfe-1"
     entity_parts: ClassVar = ("mu", "sigma")
     relation_parts: ClassVar = ("mu", "sigma")
     f_entity = f_relation = Affine

@@ -42,6 +42,7 @@ class NFE2(UncertainModel):
         torch.Size([3, 12])
     """
 
+    name = "nfe-2"
     entity_parts: ClassVar = ("mu", "sigma_1", "sigma_2")
     relation_parts: ClassVar = ("mu", "sigma")
     f_relation = Affine
@@ -64,6 +65,7 @@ class NFE2Paper(UncertainModel):
         torch.Size([2, 8])
     """
 
+    name = "nfe-2-paper"
     entity_parts: ClassVar = ("mu", "sigma_1", "sigma_2")
     relation_parts: ClassVar = ("mu", "sigma")
     f_relation = Affine

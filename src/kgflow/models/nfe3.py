@@ -32,12 +32,13 @@ class NFE3(FlowModel):
         torch.Size([3, 8])
     """
 
+    name = "nfe-3"
     entity_parts: ClassVar = ("mu", "sigma")
     relation_parts: ClassVar = ("mu", "sigma")
     nonzero_parts: ClassVar = ("sigma",)
     x0, D = Normal(), KullbackLeibler()
 
-    def __init__(self, entities: int, relations: int, dim: int, floor: float = 0.1) -> None:
+    def __init__(self, entities: int, relations: int, dim: int, floor: float = 0.001) -> None:
         super().__init__(entities, relations, dim)
         if not 0 < floor < math.inf:
             raise KgflowError(f"floor is the smallest size of a scale, above 0: {floor} is not")
@@ -71,6 +72,7 @@ class NFE3Softplus(Model):
         torch.Size([3, 8])
     """
 
+    name = "nfe-3-softplus"
     entity_parts: ClassVar = ("mu", "sigma")
     relation_parts: ClassVar = ("mu", "sigma")
     nonzero_parts: ClassVar = ("sigma",)
@@ -95,7 +97,7 @@ class NFE3Softplus(Model):
 def off_zero(sigma: Tensor, floor: float) -> Tensor:
     """The scale, moved out to ±floor where it is smaller.
 
-    The gradient passes as if it had not been moved: rows start below the floor, and must leave it.
+    The gradient passes as if it had not been moved, so that a scale can leave the floor again.
 
     Example:
         >>> import torch

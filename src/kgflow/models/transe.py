@@ -21,6 +21,7 @@ class TransE(FlowModel):
         torch.Size([3, 4])
     """
 
+    name = "transe"
     entity_parts: ClassVar = ("mu",)
     relation_parts: ClassVar = ("mu",)
     f_entity = f_relation = Translation

@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+from kgflow.training.checkpoint import write_atomic
 
 Record = Mapping[str, float]
 """One epoch: epoch, loss (of every eighth batch), lr, seconds, queries per second, metrics."""
@@ -33,7 +36,7 @@ class History:
     def __init__(self, path: Path, epochs: int = 0) -> None:
         self.path = path
         kept = [r for r in read_history(path) if r["epoch"] <= epochs]
-        path.write_text("".join(json.dumps(record) + "\n" for record in kept))
+        write_atomic(path, "".join(json.dumps(record) + "\n" for record in kept).encode())
 
     def on_start(self, epoch: int, batches: int) -> None:
         """Nothing to note."""
@@ -48,11 +51,22 @@ class History:
 
 
 def read_history(path: Path) -> list[dict[str, float]]:
-    """The epochs noted in a file; a last line cut short by a crash is passed over."""
-    records = []
-    for line in path.read_text().splitlines() if path.exists() else []:
-        try:
-            records.append(json.loads(line))
-        except json.JSONDecodeError:
-            break
-    return records
+    """The epochs noted in a file, up to the first line that is none (a crash cut it short)."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return []
+    return list(takewhile(_is_record, map(_parsed, lines)))
+
+
+def _parsed(line: bytes) -> Any:  # noqa: ANN401
+    try:
+        return json.loads(line.decode())
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_record(found: object) -> bool:
+    if not isinstance(found, dict) or "epoch" not in found:
+        return False
+    return all(type(value) in (int, float) for value in found.values())

@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import torch
@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from kgflow.errors import KgflowError
 from kgflow.training.average import Average
+
+FORMAT = "kgflow-checkpoint-2"
 
 
 @dataclass
@@ -39,12 +41,21 @@ def write_atomic(path: Path, content: bytes) -> None:
         >>> file.read_text()
         'kept'
     """
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)  # a pipe or a device is written to, not replaced
+        return
+    path = Path(os.path.realpath(path))
+    if not path.parent.is_dir():
+        raise KgflowError(f"{path.parent} is no directory: make it first, or write elsewhere")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with temporary.open("wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(out.fileno())
-    temporary.replace(path)
+    try:
+        with temporary.open("wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def save_model(path: Path, model: nn.Module) -> None:
@@ -55,7 +66,8 @@ def save_model(path: Path, model: nn.Module) -> None:
 def load_model(path: Path, model: nn.Module) -> None:
     """Read parameters and buffers back into a model of the same shape."""
     tensors, _ = _read(path)
-    _restore(path, model, tensors)
+    _check(path, tensors, model.state_dict())
+    model.load_state_dict(tensors)
 
 
 def save_checkpoint(
@@ -66,35 +78,73 @@ def save_checkpoint(
     progress: Progress,
 ) -> None:
     """Write everything that the next step depends on."""
-    tensors = {f"model.{k}": v for k, v in model.state_dict().items()}
-    for name, parameter in model.named_parameters():
-        for key, value in optimizer.state.get(parameter, {}).items():
-            tensors[f"optimizer.{name}.{key}"] = torch.as_tensor(value)
-    tensors |= {f"average.{k}": v for k, v in average.weights.items()}
-    tensors["random"] = torch.get_rng_state()
-    metadata = {"format": "kgflow-checkpoint-1", "progress": json.dumps(asdict(progress))}
+    tensors = _state(model, average)
+    if optimizer.state:
+        for name, parameter in model.named_parameters():
+            # A parameter that had no gradient yet is as Adam would begin with it.
+            found = optimizer.state.get(parameter) or _beginning(parameter)
+            tensors |= {f"optimizer.{name}.{k}": v for k, v in found.items()}
+    metadata = {"format": FORMAT, "progress": json.dumps(asdict(progress))}
     write_atomic(path, save(_on_cpu(tensors), metadata=metadata))
 
 
 def load_checkpoint(
     path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: Average
 ) -> Progress:
-    """Read a training's state back into a model, its optimizer and its average."""
+    """Read a training's state back into a model, its Adam and its average, all of it or nothing."""
     tensors, metadata = _read(path)
-    if metadata.get("format") != "kgflow-checkpoint-1":
+    if metadata.get("format") != FORMAT:
         raise KgflowError(f"{path} is no checkpoint of kgflow; start a new run")
-    _restore(path, model, _under(tensors, "model."))
-    for name, parameter in model.named_parameters():
-        state = _under(tensors, f"optimizer.{name}.")
-        if state:
-            # The step counter stays on the CPU, as a new optimizer would have it.
-            optimizer.state[parameter] = {
-                k: v if v.dim() == 0 else v.to(parameter.device) for k, v in state.items()
-            }
+    parameters = dict(model.named_parameters())
+    wanted = _state(model, average)
+    if _under(tensors, "optimizer."):
+        for name, parameter in parameters.items():
+            moments = _beginning(parameter)
+            wanted |= {f"optimizer.{name}.{k}": v for k, v in moments.items()}
+    # Adam's kernel trusts the shapes of its moments, so all is checked before any is used.
+    _check(path, tensors, wanted)
+    progress = _progress(path, metadata.get("progress", ""))
+    model.load_state_dict(_under(tensors, "model."))
     for name, value in _under(tensors, "average.").items():
         average.weights[name].copy_(value)
-    torch.set_rng_state(tensors["random"])
-    return Progress(**json.loads(metadata["progress"]))
+    optimizer.state.clear()
+    for name, parameter in parameters.items():
+        state = _under(tensors, f"optimizer.{name}.")
+        if state:
+            optimizer.state[parameter] = {k: v.to(parameter.device) for k, v in state.items()}
+    return progress
+
+
+def _state(model: nn.Module, average: Average) -> dict[str, Tensor]:
+    tensors = {f"model.{k}": v for k, v in model.state_dict().items()}
+    return tensors | {f"average.{k}": v for k, v in average.weights.items()}
+
+
+def _beginning(parameter: Tensor) -> dict[str, Tensor]:
+    """What fused Adam keeps of a parameter, before its first step."""
+    return {
+        "step": torch.zeros((), dtype=torch.float32),
+        "exp_avg": torch.zeros_like(parameter),
+        "exp_avg_sq": torch.zeros_like(parameter),
+    }
+
+
+def _progress(path: Path, text: str) -> Progress:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    kinds = {field.name: field.type for field in fields(Progress)}
+    if not isinstance(found, dict) or {k: type(v) for k, v in found.items()} != kinds:
+        raise _damaged(path, "its progress is not what a training writes")
+    for name, value in found.items():
+        if not (-1 if name == "best" else 0) <= value < 2**63:
+            raise _damaged(path, f"its progress has {name} {value}")
+    return Progress(**found)
+
+
+def _damaged(path: Path, what: str) -> KgflowError:
+    return KgflowError(f"{path} is damaged or another run's: {what}")
 
 
 def _on_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -116,10 +166,10 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         raise KgflowError(f"{path} is damaged or not of kgflow ({reason})") from None
 
 
-def _restore(path: Path, model: nn.Module, tensors: dict[str, Tensor]) -> None:
-    wanted = {k: v.shape for k, v in model.state_dict().items()}
-    found = {k: v.shape for k, v in tensors.items()}
-    if wanted != found:
-        odd = sorted(k for k in wanted.keys() | found.keys() if wanted.get(k) != found.get(k))
-        raise KgflowError(f"{path} does not fit this model: {odd[0]} differs; is it another run's?")
-    model.load_state_dict(tensors)
+def _check(path: Path, found: dict[str, Tensor], wanted: dict[str, Tensor]) -> None:
+    kinds = [{k: (v.dtype, v.shape) for k, v in side.items()} for side in (found, wanted)]
+    odd = sorted(k for k in found.keys() | wanted.keys() if kinds[0].get(k) != kinds[1].get(k))
+    if odd:
+        name = odd[0]
+        what = "is missing" if name not in found else "is not of this model's shape and type"
+        raise _damaged(path, f"{name} {what if name in wanted else 'does not belong there'}")

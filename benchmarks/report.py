@@ -1,0 +1,153 @@
+"""The results as a table for the terminal, a page and a picture."""
+
+import json
+import math
+
+SYSTEMS = {
+    "plain": "plain per-triple program",
+    "dense": "kgflow, dense",
+    "sparse": "kgflow, sparse",
+}
+
+
+def seconds(result):
+    return result.get("seconds", math.nan)
+
+
+def mebibytes(result):
+    return result.get("peak", math.nan) / 2**20
+
+
+def training_rows(results):
+    """graph, n, batch, system, seconds per epoch, times faster than plain, share of the product."""
+    for run in results["training"]:
+        base, bare = seconds(run["plain"]), seconds(run["bare"])
+        for key, title in SYSTEMS.items():
+            spent = seconds(run[key])
+            yield (run["name"], run["n"], run["batch"], title, spent, base / spent, bare / spent,
+                   mebibytes(run[key]))  # fmt: skip
+        yield (run["name"], run["n"], run["batch"], "bare matrix product", bare, base / bare, 1.0,
+               mebibytes(run["bare"]))  # fmt: skip
+
+
+HEAD = ("graph", "n", "batch", "system", "s / epoch", "x faster", "of product", "peak MiB")
+
+
+def table(head, rows):
+    """A Markdown table, which is readable as it is."""
+    lines = [list(map(cell, row)) for row in rows]
+    widths = [max(len(x) for x in column) for column in zip(head, *lines, strict=True)]
+
+    def draw(row):
+        return "| " + " | ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)) + " |"
+
+    return "\n".join([draw(head), draw(["-" * w for w in widths]), *map(draw, lines)])
+
+
+def cell(value):
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.3g}" if value < 100 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def other_rows(results):
+    """DistMult and evaluation, where they were measured."""
+    run = results.get("distmult")
+    if not run:
+        return
+    bare = seconds(run["bare"])
+    yield "epoch, DistMult d=512", "kgflow", seconds(run["dense"]), seconds(run["dense"]) / bare
+    yield "epoch, DistMult d=512", "bare matrix product", bare, 1.0
+    if "pykeen" in run:
+        yield (
+            "epoch, DistMult d=512",
+            "PyKEEN, LCWA",
+            seconds(run["pykeen"]),
+            seconds(run["pykeen"]) / bare,
+        )
+    found = run["evaluation"]
+    product = found.get("work", math.nan) / 2 / run["bare"].get("rate", math.nan)
+    yield "filtered evaluation of test", "kgflow", seconds(found), seconds(found) / product
+    yield "filtered evaluation of test", "bare matrix product", product, 1.0
+    plain = seconds(run["plain_evaluation"])
+    yield "filtered evaluation of test", "plain loop", plain, plain / product
+    if "pykeen_evaluation" in run:
+        spent = seconds(run["pykeen_evaluation"])
+        yield "filtered evaluation of test", "PyKEEN", spent, spent / product
+
+
+def slopes(results):
+    """The exponents of growth: time per epoch against entities and against queries, log-log."""
+    found = {}
+    for what, points in results.get("growth", {}).items():
+        good = [(math.log(x), math.log(seconds(r))) for x, r in points if "seconds" in r]
+        mean_x, mean_y = (sum(c) / len(good) for c in zip(*good, strict=True))
+        top = sum((x - mean_x) * (y - mean_y) for x, y in good)
+        found[what] = top / sum((x - mean_x) ** 2 for x, _ in good)
+    return found
+
+
+def text(results):
+    """Everything, for the terminal and the page."""
+    parts = [table(HEAD, training_rows(results))]
+    others = list(other_rows(results))
+    if others:
+        parts.append(table(("FB15k-237", "system", "seconds", "x product"), others))
+    for what, slope in slopes(results).items():
+        parts.append(f"time per epoch grows with {what} to the power {slope:.2f}")
+    errors = [f"{k}: {v['error']}" for run in (*results["training"], results.get("distmult", {}))
+              for k, v in run.items() if isinstance(v, dict) and "error" in v]  # fmt: skip
+    parts += [f"not measured: {error}" for error in errors]
+    parts.append(f"{results['date']}, commit {results['commit']}, {results['machine']}")
+    return "\n\n".join(parts)
+
+
+def write(results, directory):
+    """results.json, a page and a picture."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "results.json").write_text(json.dumps(results, indent=2) + "\n")
+    page = f"# Benchmarks\n\nPrinted by `make bench`.\n\n{text(results)}\n\n![Seconds per epoch, and growth](bench.png)\n"
+    (directory / "README.md").write_text(page)
+    picture(results, directory / "bench.png")
+
+
+def picture(results, path):
+    """Seconds per epoch by system, and growth on log-log axes."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from kgflow.insight.plots import COLOURS, STYLE
+
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(11, 4))
+        bars, lines = figure.subplots(1, 2)
+        shown = {**SYSTEMS, "bare": "bare matrix product"}
+        for place, (key, title) in enumerate(shown.items()):
+            at = [i + (place - 1.5) * 0.2 for i in range(len(results["training"]))]
+            values = [seconds(run[key]) for run in results["training"]]
+            bars.bar(
+                at,
+                values,
+                0.18,
+                label=title,
+                color=COLOURS[place],
+                hatch=("", "//", "..", "x")[place],
+                edgecolor="white",
+            )
+        names = [f"{run['name']}\nn={run['n']}" for run in results["training"]]
+        bars.set_xticks(range(len(names)), names)
+        bars.set(ylabel="seconds per epoch (log)", yscale="log", title="Time of one epoch")
+        bars.legend(fontsize=8)
+        found = slopes(results)
+        for place, (what, points) in enumerate(results.get("growth", {}).items()):
+            good = [(x, seconds(r)) for x, r in points if "seconds" in r]
+            label = f"against {what}: slope {found[what]:.2f}"
+            lines.plot(
+                *zip(*good, strict=True), "os"[place] + "-", color=COLOURS[place], label=label
+            )
+        lines.set(
+            xscale="log", yscale="log", xlabel="entities, or facts", ylabel="seconds per epoch"
+        )
+        lines.set_title("Growth, random graphs, n = 32")
+        lines.legend(fontsize=8)
+        figure.savefig(path)
