@@ -37,9 +37,9 @@ class TrainingConfig(_Section):
     batch_size: Annotated[int, Field(ge=1, le=2**31, description="facts in a batch")] = 64
     lr: Annotated[float, Field(gt=0, description="Adam's learning rate")] = 0.02
     decay: Annotated[float, Field(gt=0, le=1, description="the rate's factor per epoch")] = 0.98
-    margin: Annotated[float, Field(description="the margin of the loss, γ")] = 1.0
+    margin: Annotated[float, Field(description="the margin of the loss, γ")] = 3.0
     dropout: Annotated[float, Field(ge=0, lt=1, description="share of a head left out")] = 0.2
-    average: Annotated[float, Field(ge=0, lt=1, description="of weights, kept per epoch")] = 0.95
+    average: Annotated[float, Field(ge=0, lt=1, description="of weights, kept per epoch")] = 0.9
     backward: Annotated[
         Literal["dense", "sparse"], Field(description="the gradient: exact, or an unbiased sample")
     ] = "dense"

@@ -96,7 +96,7 @@ class Sparse(Pullback):
         # all that an unbiased sample needs, and the noise stays in the processor's cache.
         noise = noise.as_strided(tuple(S.shape), (1, 1))
         S[true] = -torch.inf
-        kept = (noise <= S).flatten().nonzero().squeeze(1)
+        kept = torch.ge(S, noise).flatten().nonzero().squeeze(1)
         if len(kept) > self.most * S.numel():
             S[true] = exact
             return self._dense(S, K, true, y, spare)
