@@ -38,7 +38,7 @@ class TrainingConfig(_Section):
     lr: Annotated[float, Field(gt=0, description="Adam's learning rate")] = 0.02
     decay: Annotated[float, Field(gt=0, le=1, description="the rate's factor per epoch")] = 0.98
     margin: Annotated[float, Field(description="the margin of the loss, γ")] = 3.0
-    dropout: Annotated[float, Field(ge=0, lt=1, description="share of a head left out")] = 0.2
+    dropout: Annotated[float, Field(ge=0, lt=1, description="share of a head left out")] = 0.3
     average: Annotated[float, Field(ge=0, lt=1, description="of weights, kept per epoch")] = 0.9
     backward: Annotated[
         Literal["dense", "sparse"], Field(description="the gradient: exact, or an unbiased sample")

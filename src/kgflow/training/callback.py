@@ -9,7 +9,10 @@ from typing import Any, Protocol
 from kgflow.training.checkpoint import write_atomic
 
 Record = Mapping[str, float]
-"""One epoch: epoch, loss (of every eighth batch), lr, seconds, queries per second, metrics."""
+"""One epoch: epoch, loss, lr, seconds, queries per second and the validation metrics.
+
+On large graphs the loss is that of every eighth batch.
+"""
 
 
 class Callback(Protocol):

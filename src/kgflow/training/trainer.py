@@ -20,6 +20,8 @@ from kgflow.training.loss import OneVsAll
 
 REPORT = 8
 """Every so many batches the loss is computed, not only its gradient."""
+SMALL = 2**20
+"""Scores of a batch up to which the loss costs nothing to speak of, and is always computed."""
 
 
 class Interrupted(KgflowError):  # noqa: N818
@@ -123,7 +125,8 @@ class Trainer:
             if name != "entity.weight":
                 parameter.grad = None
         torch.manual_seed(mixed(self.schedule.seed, progress.epoch, progress.batch))
-        value = self.loss.backward(rows, value=progress.batch % REPORT == 0)
+        cheap = len(rows) * self.loss.index.entities <= SMALL
+        value = self.loss.backward(rows, value=cheap or progress.batch % REPORT == 0)
         if value is not None and not np.isfinite(value):
             raise Diverged(self._diverged("the loss"))
         self.optimizer.step()
