@@ -1,6 +1,7 @@
 """The main job, start to end, on the embedded data set: train, evaluate, predict, picture."""
 
 import shutil
+import time
 from pathlib import Path
 
 import kgflow
@@ -21,6 +22,7 @@ PICTURED = ("France", "Germany", "Peru", "Western Europe", "euro")
 
 
 def main() -> None:
+    began = time.monotonic()
     world = kgflow.load("world")
     print(f"{world}\n")
     shutil.rmtree(OUT, ignore_errors=True)
@@ -42,7 +44,7 @@ def main() -> None:
     columns = ("head", "relation", "tail", "probability")
     table("facts that are not in the data, most likely first", columns, frame_rows(new, columns))
     picture = overview(run, PICTURED, OUT / "overview.png")
-    print(f"run:     {OUT}\npicture: {picture}")
+    print(f"run:     {OUT}\npicture: {picture}\nseconds: {time.monotonic() - began:.0f}")
 
 
 if __name__ == "__main__":
