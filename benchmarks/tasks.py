@@ -151,7 +151,6 @@ def value(text):
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(torch.get_num_threads())
     arguments = dict(part.split("=", 1) for part in sys.argv[2:])
     result = TASKS[sys.argv[1]](**{k: value(v) for k, v in arguments.items()})
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -81,14 +81,10 @@ def test_options_keep_the_fast_map(name, options):
 
 
 def test_finding_the_map_leaves_the_random_numbers_alone():
-    torch.manual_seed(3)
-    expected = torch.rand(1)
-    torch.manual_seed(3)
     model = build("nfe-1", 5, 2, 6)
     state = torch.get_rng_state()
     key_map(model)
     assert torch.equal(torch.get_rng_state(), state)
-    assert expected.numel() == 1
 
 
 def sparse_and_dense(tau, most=1.0, spread=1.0):
