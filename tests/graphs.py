@@ -24,7 +24,7 @@ def random_graph(entities=17, relations=3, facts=60, seed=0, weighted=False, hel
     )
 
 
-def random_model(name, data, dim=4, seed=0, dtype=torch.float64, spread=1.0):
+def random_model(name, data, dim=12, seed=0, dtype=torch.float64, spread=1.0):
     """A model with random parameters of all signs."""
     torch.manual_seed(seed)
     model = build(name, len(data.entities), 2 * len(data.relations), dim).to(dtype)

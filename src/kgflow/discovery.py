@@ -77,7 +77,7 @@ def _relations(predictor: Predictor, relation: str | None) -> list[int]:
 def _best_of(predictor: Predictor, h: NDArray[np.int64], r: int, k: int) -> list[Fact]:
     model, relation = predictor.model, np.full_like(h, r)
     query = model.query(predictor.tensor(h), predictor.tensor(relation))
-    S = scores(query.Q, query.a, model.entity.weight, model.lower_keys)
+    S = scores(query.Q, query.a, model.entity.weight, model.lower_keys, model.meet)
     S[predictor.known_tails(h, relation)] = -torch.inf
     S[:, torch.from_numpy(~predictor.trained_entities).to(S.device)] = -torch.inf
     score, place = S.flatten().topk(min(k, S.numel()))

@@ -156,7 +156,7 @@ class Predictor:
         banned = self.known_tails(h, r) if new else None
         query, model = self.model.query(self.tensor(h), self.tensor(r)), self.model
         table = model.entity.weight
-        best = top_k(query.Q, query.a, table, model.lower_keys, k, banned, allowed)
+        best = top_k(query.Q, query.a, table, model.lower_keys, k, banned, allowed, model.meet)
         for score, answer in zip(best.score.cpu().numpy(), best.entity.cpu().numpy(), strict=True):
             real = np.isfinite(score)
             yield answer[real], score[real].astype(np.float64)

@@ -40,7 +40,7 @@ def gradients(loss, model):
 @pytest.mark.parametrize("name", ALL_MODELS)
 def test_grouped_equals_ungrouped(name, block, weighted):
     data = random_graph(entities=7, facts=25, held_out=1, weighted=weighted)
-    model = random_model(name, data, dim=3)
+    model = random_model(name, data)
     loss = OneVsAll(model, data.queries("train"), MARGIN, block=block)
     value = loss(np.arange(len(loss.index)))
     expected = ungrouped(model, data)

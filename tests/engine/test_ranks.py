@@ -52,7 +52,7 @@ def test_top_k_against_a_full_sort(block, k):
     S = Q @ K.T + a[:, None]
     S[banned] = -torch.inf
     S[:, ~allowed] = -torch.inf
-    best = top_k(Q, a, K, plain, k, banned, allowed, block)
+    best = top_k(Q, a, K, plain, k, banned, allowed, block=block)
     want = S.sort(dim=1, descending=True).values[:, :k]
     torch.testing.assert_close(best.score, want)
     real = best.score > -torch.inf

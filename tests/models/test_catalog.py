@@ -10,10 +10,10 @@ from kgflow.models import MODELS, build, model_class, options
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_name_builds_its_model(name):
-    model = build(name, entities=5, relations=4, dim=8)
+    model = build(name, entities=5, relations=4, dim=12)
     assert type(model) is MODELS[name] is model_class(name)
-    assert (len(model.entity), len(model.relation), model.dim) == (5, 4, 8)
-    assert model.entity.weight.shape == (5, 8 * len(model.entity_parts))
+    assert (len(model.entity), len(model.relation), model.dim) == (5, 4, 12)
+    assert list(model.entity.parts) == list(model.entity_parts)
     ids = torch.tensor([0, 1])
     assert model.score(ids, ids, ids).shape == (2,)
     assert model.score(ids, ids, ids).dtype == torch.float32

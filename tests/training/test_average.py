@@ -41,7 +41,7 @@ def test_beta_zero_is_the_model_itself_and_holds_nothing():
 
 @pytest.mark.parametrize(("name", "touched"), [("nfe-1", 8), ("nfe-3", 4), ("distmult", 4)])
 def test_dropout_spares_what_must_not_be_zero_and_keeps_the_mean(name, touched):
-    model = random_model(name, random_graph())
+    model = random_model(name, random_graph(), dim=4)
     rows = torch.ones(20_000, model.entity.weight.shape[1]).double()
     torch.manual_seed(0)
     dropped = model.entity.drop(rows, 0.25)

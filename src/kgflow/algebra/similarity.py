@@ -50,6 +50,31 @@ class Lowered(Similarity):
         """What q brings to the matrix product."""
 
 
+class Paired(Similarity):
+    r"""A similarity of two rows that is no inner product: :math:`D(p, q) = g(Q, K) + a + b`."""
+
+    @abstractmethod
+    def query(self, p: Flow) -> Query:
+        """The row Q of p, ``(..., m)``, and a number a."""
+
+    @abstractmethod
+    def keys(self, q: Flow) -> Keys:
+        """The row K of q, ``(..., l)``, and a number b."""
+
+    @abstractmethod
+    def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
+        """G of rows ``(..., m)`` and ``(..., l)``, broadcast, ``(...)``."""
+
+    def matrix(self, Q: Tensor, K: Tensor) -> Tensor:
+        """G of every Q ``(B, m)`` and every K ``(N, l)``, ``(B, N)``; held in memory at once."""
+        return self.pairwise(Q[:, None], K)
+
+    def __call__(self, p: Flow, q: Flow) -> Tensor:
+        """D(p, q)."""
+        (Q, a), (K, b) = self.query(p), self.keys(q)
+        return self.pairwise(Q, K) + a + b
+
+
 class SquaredWasserstein(Lowered):
     r"""The negative squared 2-Wasserstein distance (Eq. 9), a sum over independent coordinates.
 
@@ -171,7 +196,7 @@ class InnerProduct(Lowered):
         return Keys(q.value, q.value.new_zeros(q.value.shape[:-1]))
 
 
-class Norm(Similarity):
+class Norm(Paired):
     r""":math:`D(x, y) = -\|x - y\|_p` for points, TransE's similarity as published.
 
     Example:
@@ -185,9 +210,21 @@ class Norm(Similarity):
     def __init__(self, p: int) -> None:
         self.p = p
 
-    def __call__(self, p: Flow, q: Flow) -> Tensor:
-        """D(p, q)."""
-        return -torch.linalg.vector_norm(p.value - q.value, ord=self.p, dim=-1)
+    def query(self, p: Flow) -> Query:
+        """The point."""
+        return Query(p.value, p.value.new_zeros(p.value.shape[:-1]))
+
+    def keys(self, q: Flow) -> Keys:
+        """The point."""
+        return Keys(q.value, q.value.new_zeros(q.value.shape[:-1]))
+
+    def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
+        """The negative norm of the difference."""
+        return -torch.linalg.vector_norm(Q - K, ord=self.p, dim=-1)
+
+    def matrix(self, Q: Tensor, K: Tensor) -> Tensor:
+        """The same without holding the differences."""
+        return -torch.cdist(Q, K, p=self.p)
 
 
 def integrate_wasserstein(p: Flow, q: Flow) -> Tensor:

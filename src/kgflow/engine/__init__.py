@@ -1,8 +1,10 @@
 """What works on S = QKᵀ + a + b in blocks; it knows no model and no data."""
 
-from kgflow.engine.blocks import BLOCK, Lower, blocks, scores
-from kgflow.engine.kernel import Gradients, Kernel, Targets, one_vs_all
+from kgflow.engine.blocks import BLOCK, Lower, Meet, blocks, scores
+from kgflow.engine.kernel import Gradients, Kernel, Targets
 from kgflow.engine.keys import AutogradKeys, FoldedKeys, KeyMap, RowKeys
+from kgflow.engine.one_vs_all import one_vs_all
+from kgflow.engine.pairwise import PairwiseKernel
 from kgflow.engine.pullback import Dense, Pullback, Sparse
 from kgflow.engine.ranks import Ranks, filtered_ranks
 from kgflow.engine.topk import Best, top_k
@@ -17,6 +19,8 @@ __all__ = [
     "Kernel",
     "KeyMap",
     "Lower",
+    "Meet",
+    "PairwiseKernel",
     "Pullback",
     "Ranks",
     "RowKeys",

@@ -8,6 +8,12 @@ from torch import Tensor
 Lower = Callable[[Tensor], tuple[Tensor, Tensor]]
 """Entity rows ``(N, w)`` to keys K ``(N, m)`` and b ``(N,)``."""
 
+Meet = Callable[[Tensor, Tensor], Tensor]
+"""How Q ``(B, m)`` meets K ``(N, l)``, to ``(B, N)``, where that is no matrix product."""
+
+TILE = 2**22
+"""Numbers that such a meeting may hold at a time."""
+
 BLOCK = 4096
 """Entities lowered and multiplied at a time."""
 
@@ -24,7 +30,12 @@ def blocks(count: int, size: int = BLOCK) -> Iterator[tuple[int, int]]:
 
 
 def scores(
-    Q: Tensor, a: Tensor, table: Tensor, lower: Lower, out: Tensor | None = None, block: int = BLOCK
+    Q: Tensor,
+    a: Tensor,
+    table: Tensor,
+    lower: Lower,
+    meet: Meet | None = None,
+    block: int = BLOCK,
 ) -> Tensor:
     """All scores of some queries.
 
@@ -33,7 +44,7 @@ def scores(
         a: ``(B,)``.
         table: entity rows, ``(E, w)``.
         lower: how rows become keys.
-        out: where to write them, ``(B, E)``.
+        meet: how queries meet keys, if not by the matrix product.
         block: entities at a time.
 
     Returns:
@@ -48,13 +59,25 @@ def scores(
         tensor([[2., 1., 1.],
                 [1., 2., 1.]])
     """
-    S = torch.empty(len(Q), len(table), dtype=Q.dtype, device=Q.device) if out is None else out
+    S = torch.empty(len(Q), len(table), dtype=Q.dtype, device=Q.device)
     for low, high in blocks(len(table), block):
         K, b = lower(table[low:high])
-        torch.addmm(b, Q, K.T, out=S[:, low:high])
+        product(Q, K, b, S[:, low:high], meet)
     S += a[:, None]
     require_finite(S)
     return S
+
+
+def product(Q: Tensor, K: Tensor, b: Tensor, out: Tensor, meet: Meet | None = None) -> Tensor:
+    """QKᵀ + b, or what stands in its place, written to `out` ``(B, N)``."""
+    if meet is None:
+        return torch.addmm(b, Q, K.T, out=out)
+    rows = min(len(Q), 64)
+    size = max(1, TILE // max(1, rows * max(Q.shape[1], K.shape[1])))
+    for top, bottom in blocks(len(Q), max(1, rows)):
+        for low, high in blocks(len(K), size):
+            out[top:bottom, low:high] = meet(Q[top:bottom], K[low:high])
+    return out.add_(b)
 
 
 def require_finite(S: Tensor) -> None:

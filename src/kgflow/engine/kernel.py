@@ -1,14 +1,13 @@
 """The 1-vs-all loss: one pass over the entities gives its value and its gradient."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import softplus
 
-from kgflow.engine.blocks import BLOCK, Lower, blocks
-from kgflow.engine.keys import AutogradKeys, KeyMap
+from kgflow.engine.blocks import BLOCK, blocks
+from kgflow.engine.keys import KeyMap
 from kgflow.engine.pullback import Dense, Pullback
 
 
@@ -75,7 +74,7 @@ class Kernel:
         """
         wide = torch.cat([Q, a[:, None], torch.ones_like(a)[:, None]], dim=1)
         loss = Q.new_zeros((), dtype=torch.float64) if value else None
-        targets = _by_column(targets)
+        targets = by_column(targets)
         self.pullback.begin(wide, targets.c, float(targets.y.mean()))
         edges = torch.arange(0, len(table) + self.block, self.block, device=Q.device)
         bounds = torch.searchsorted(targets.column, edges).tolist()
@@ -114,55 +113,7 @@ class Kernel:
         return found[:size].view(shape)
 
 
-def one_vs_all(
-    Q: Tensor, a: Tensor, table: Tensor, lower: Lower, targets: Targets, block: int = BLOCK
-) -> Tensor:
-    """The kernel's loss as a function that autograd knows.
-
-    Args:
-        Q: ``(B, m)``.
-        a: ``(B,)``; the margin belongs here.
-        table: entity rows, ``(E, w)``.
-        lower: how rows become keys; it may hold no parameters but these rows.
-        targets: c and y.
-        block: entities at a time.
-
-    Returns:
-        The loss, a scalar; it can be differentiated once, by Q, a and table.
-
-    Example:
-        >>> Q, a, K = torch.zeros(1, 2), torch.zeros(1), torch.zeros(3, 2)
-        >>> true = Targets(torch.ones(1), torch.tensor([0]), torch.tensor([2]), torch.ones(1))
-        >>> one_vs_all(Q, a, K, lambda rows: (rows, rows.sum(-1)), true)  # 3 log 2
-        tensor(2.0794)
-    """
-    return _OneVsAll.apply(Q, a, table, lower, targets, block)  # type: ignore[no-untyped-call]
-
-
-class _OneVsAll(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,  # noqa: ANN401
-        Q: Tensor,
-        a: Tensor,
-        table: Tensor,
-        lower: Lower,
-        targets: Targets,
-        block: int,
-    ) -> Tensor:
-        out = torch.empty_like(table)
-        found = Kernel(AutogradKeys(lower), block=block)(Q, a, table, targets, out)
-        ctx.save_for_backward(found.Q, found.a, out)
-        assert found.loss is not None
-        return found.loss.to(Q.dtype)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        grad_Q, grad_a, grad_table = ctx.saved_tensors
-        return grad * grad_Q, grad * grad_a, grad * grad_table, None, None, None
-
-
-def _by_column(targets: Targets) -> Targets:
+def by_column(targets: Targets) -> Targets:
+    """The same with their entries in the order of their columns."""
     order = torch.argsort(targets.column, stable=True)
     return Targets(targets.c, *(part[order] for part in targets[1:]))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from kgflow.engine.blocks import BLOCK, Lower, blocks, require_finite
+from kgflow.engine.blocks import BLOCK, Lower, Meet, blocks, product, require_finite
 
 
 class Best(NamedTuple):
@@ -26,6 +26,7 @@ def top_k(
     k: int,
     banned: tuple[Tensor, Tensor] | None = None,
     allowed: Tensor | None = None,
+    meet: Meet | None = None,
     block: int = BLOCK,
 ) -> Best:
     """The k best entities of each query.
@@ -41,6 +42,7 @@ def top_k(
         k: how many.
         banned: row and column of answers to leave out (known facts).
         allowed: ``(E,)``, True for the entities that may be answers.
+        meet: how queries meet keys, if not by the matrix product.
         block: entities at a time.
 
     Example:
@@ -54,7 +56,7 @@ def top_k(
     best = Best(Q.new_full((len(Q), k), -torch.inf), nobody)
     for low, high in blocks(len(table), block):
         K, b = lower(table[low:high])
-        S = torch.addmm(b, Q, K.T).add_(a[:, None])
+        S = product(Q, K, b, Q.new_empty(len(Q), len(K)), meet).add_(a[:, None])
         require_finite(S)
         if banned is not None:
             row, column = banned

@@ -116,7 +116,7 @@ def _rank_rows(
     device = model.entity.weight.device
     h, r = questions.h[rows], questions.r[rows]
     query = model.query(torch.from_numpy(h).to(device), torch.from_numpy(r).to(device))
-    S = scores(query.Q, query.a, model.entity.weight, model.lower_keys)
+    S = scores(query.Q, query.a, model.entity.weight, model.lower_keys, model.meet)
     row, answer, _ = questions.gather(rows)
     known_row, known_tail, _ = known.gather(known.find(h, r))
     ranks = filtered_ranks(

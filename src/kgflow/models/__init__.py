@@ -5,7 +5,8 @@ from pkgutil import iter_modules
 
 from kgflow.models.catalog import build, model_class, options
 from kgflow.models.entropy import entity_entropy, relation_entropy
-from kgflow.models.model import MODELS, FlowModel, Model
+from kgflow.models.model import MODELS, FlowModel, Model, PairwiseModel
+from kgflow.models.row import Row
 from kgflow.models.table import Table
 
 # A model is known once its file is read: so a new file is all that a new model needs.
@@ -16,6 +17,8 @@ __all__ = [
     "MODELS",
     "FlowModel",
     "Model",
+    "PairwiseModel",
+    "Row",
     "Table",
     "build",
     "entity_entropy",

@@ -1,13 +1,14 @@
 """What a model is: Eq. 2, f(h, r, t) = D(f_r ∘ f_h(x0), f_t(x0)), told as Q, a, K, b."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from torch import Tensor, nn
 
-from kgflow.algebra import Flow, Function, Keys, Lowered, Point, Query, Variable
+from kgflow.algebra import Flow, Function, Keys, Lowered, Paired, Point, Query, Variable
 from kgflow.errors import KgflowError
+from kgflow.models.row import Row
 from kgflow.models.table import Table
 
 MODELS: dict[str, type["Model"]] = {}
@@ -15,7 +16,7 @@ MODELS: dict[str, type["Model"]] = {}
 
 
 class Model(nn.Module, ABC):
-    r"""A scoring function that lowers to :math:`S = QK^T + a + b`.
+    r"""A scoring function that lowers to :math:`S = QK^T + a + b`, or to a g(Q, K) in its place.
 
     A model owns one row of numbers per entity and per relation (reciprocal relations included) and
     says two things about rows: what a head and a relation bring to the matrix product (once per
@@ -34,6 +35,12 @@ class Model(nn.Module, ABC):
     relation_parts: ClassVar[Sequence[str]]
     nonzero_parts: ClassVar[Sequence[str]] = ()
     """Parts of entity rows at which zero is no choice, so that dropout spares them."""
+    multiple: ClassVar[int] = 1
+    """What the dimension must be a multiple of: 2 for complex numbers, 4 for quaternions."""
+    row: ClassVar[Row]
+    """The model in the language of the paper's Table 3."""
+    settings: ClassVar[Mapping[str, float]] = {}
+    """Training settings that suit this model better than the general defaults."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -43,10 +50,34 @@ class Model(nn.Module, ABC):
     def __init__(self, entities: int, relations: int, dim: int) -> None:
         super().__init__()
         if dim < 1:
-            raise KgflowError(f"dimension {dim} is too small: give 1 or more")
+            raise KgflowError(f"dimension {dim} is too small: give {self.multiple} or more")
+        if dim % self.multiple:
+            below, above = (self.multiple * (dim // self.multiple + i) for i in (0, 1))
+            nearest = f"{below} or {above}" if below else str(above)
+            raise KgflowError(
+                f"dimension {dim} does not fit {self.name}, which needs a multiple of"
+                f" {self.multiple}: take {nearest}"
+            )
         self.dim = dim
-        self.entity = Table(entities, dict.fromkeys(self.entity_parts, dim), self.nonzero_parts)
-        self.relation = Table(relations, dict.fromkeys(self.relation_parts, dim))
+        self.entity = Table(entities, self.entity_sizes(dim), self.nonzero_parts)
+        self.relation = Table(relations, self.relation_sizes(dim))
+
+    def entity_sizes(self, dim: int) -> dict[str, int]:
+        """The width of each part of an entity's row."""
+        return dict.fromkeys(self.entity_parts, dim)
+
+    def relation_sizes(self, dim: int) -> dict[str, int]:
+        """The width of each part of a relation's row."""
+        return dict.fromkeys(self.relation_parts, dim)
+
+    @property
+    def meet(self) -> Callable[[Tensor, Tensor], Tensor] | None:
+        """How all Q ``(B, m)`` meet all K ``(N, l)``, or None for the matrix product."""
+        return None
+
+    def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
+        """How rows of Q ``(..., m)`` meet rows of K ``(..., l)``, broadcast, ``(...)``."""
+        return (Q * K).sum(-1)
 
     @abstractmethod
     def lower_query(self, h: Tensor, r: Tensor) -> Query:
@@ -67,7 +98,24 @@ class Model(nn.Module, ABC):
     def score(self, h: Tensor, r: Tensor, t: Tensor) -> Tensor:
         """The scores of triples of ids, ``(B,)``."""
         query, keys = self.query(h, r), self.keys(t)
-        return (query.Q * keys.K).sum(-1) + query.a + keys.b
+        return self.pairwise(query.Q, keys.K) + query.a + keys.b
+
+
+class PairwiseModel(Model):
+    r"""A model whose scores are :math:`g(Q, K) + a + b` with a g that is no inner product."""
+
+    @property
+    def meet(self) -> Callable[[Tensor, Tensor], Tensor]:
+        """As `matrix`."""
+        return self.matrix
+
+    @abstractmethod
+    def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
+        """G of rows ``(..., m)`` and ``(..., l)``, broadcast, ``(...)``."""
+
+    def matrix(self, Q: Tensor, K: Tensor) -> Tensor:
+        """G of every Q ``(B, m)`` and every K ``(N, l)``, ``(B, N)``; all held at once."""
+        return self.pairwise(Q[:, None], K)
 
 
 class FlowModel(Model):
@@ -90,11 +138,20 @@ class FlowModel(Model):
     """
 
     x0: Variable | Point
-    D: Lowered
+    D: Lowered | Paired
     f_entity: Callable[..., Function]
     """f_h and f_t, of the parts of entity rows, each ``(..., n)``."""
     f_relation: Callable[..., Function]
     """f_r, of the parts of relation rows, each ``(..., n)``."""
+
+    @property
+    def meet(self) -> Callable[[Tensor, Tensor], Tensor] | None:
+        """As D says."""
+        return self.D.matrix if isinstance(self.D, Paired) else None
+
+    def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
+        """As D says."""
+        return self.D.pairwise(Q, K) if isinstance(self.D, Paired) else super().pairwise(Q, K)
 
     def lower_query(self, h: Tensor, r: Tensor) -> Query:
         """D's side of f_r ∘ f_h (x0)."""

@@ -8,7 +8,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.engine import BLOCK, Kernel, Pullback, Targets, one_vs_all
+from kgflow.engine import (
+    BLOCK,
+    AutogradKeys,
+    Dense,
+    Kernel,
+    PairwiseKernel,
+    Pullback,
+    Targets,
+    one_vs_all,
+)
+from kgflow.errors import KgflowError
 from kgflow.models import Model
 from kgflow.training.keymap import key_map
 
@@ -47,7 +57,8 @@ class OneVsAll:
         """The loss of these rows of the index, a scalar that autograd can differentiate."""
         table, targets = self.model.entity.weight, self.targets(rows)
         Q, a = self._query(self.model.entity(self._tensor(self.index.h[rows])), rows)
-        return one_vs_all(Q, a, table, self.model.lower_keys, targets, self.block)
+        model = self.model
+        return one_vs_all(Q, a, table, model.lower_keys, targets, model.meet, self.block)
 
     def backward(self, rows: NDArray[np.int64], value: bool = True) -> float | None:
         """Set the gradients of all parameters, and give the loss if it is wanted.
@@ -83,8 +94,14 @@ class OneVsAll:
         return Targets(numbers[0], self._tensor(row), self._tensor(tail), numbers[1])
 
     @cached_property
-    def _kernel(self) -> Kernel:
-        return Kernel(key_map(self.model), self.pullback, self.block)
+    def _kernel(self) -> Kernel | PairwiseKernel:
+        if self.model.meet is None:
+            return Kernel(key_map(self.model), self.pullback, self.block)
+        if self.pullback is not None and not isinstance(self.pullback, Dense):
+            raise KgflowError(
+                f"{self.model.name} is no matrix product: train it with --backward dense"
+            )
+        return PairwiseKernel(AutogradKeys(self.model.lower_keys), self.model.meet)
 
     def _query(self, heads: Tensor, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
         if self.model.training:
