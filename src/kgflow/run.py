@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from kgflow.config import Experiment, ModelConfig, Option, RunConfig, TrainingConfig, parse
+from kgflow.config import Experiment, ModelConfig, Option, RunConfig, parse
 from kgflow.data import Dataset, QueryIndex, Triples, describe, load
 from kgflow.discovery import discover
 from kgflow.engine import Dense, Pullback, Sparse
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, rank
-from kgflow.models import Model, build
+from kgflow.models import Model, build, model_class
 from kgflow.prediction import Predictor, Question
 from kgflow.store import new_run, read_metrics, read_run, write_metrics
 from kgflow.training import (
@@ -213,12 +213,28 @@ def train(
         "eval_every": eval_every,
     }
     chosen = {"name": model, "dim": dim, "options": dict(options or {})}
-    experiment = Experiment(
-        data=str(data) if not isinstance(data, Dataset) else data.name,
-        model=parse(ModelConfig, _given(chosen), "model"),
-        training=parse(TrainingConfig, _given(training), "training"),
-    )
+    name = data.name if isinstance(data, Dataset) else str(data)
+    values = {"data": name, "model": _given(chosen), "training": _given(training)}
+    experiment = settle(values, "train")
     return run_experiment(experiment, dataset, out, force, device, callbacks)
+
+
+def settle(values: Mapping[str, Any], source: str) -> Experiment:
+    """An experiment of what was chosen; the rest as suits its model, or else in general.
+
+    Args:
+        values: the keys of an experiment, those of `model` and `training` as far as chosen.
+        source: where they are from, for messages.
+
+    Example:
+        >>> settle({"data": "umls", "training": {"lr": 0.5}}, "here").training.lr
+        0.5
+    """
+    model, training = values.get("model", {}), values.get("training", {})
+    settings = dict(model_class(model.get("name", ModelConfig().name)).settings)
+    dim = {"dim": settings.pop("dim")} if "dim" in settings else {}
+    merged = {"model": dim | model, "training": settings | training}
+    return parse(Experiment, {**values, **merged}, source)
 
 
 def run_experiment(

@@ -7,7 +7,7 @@ import typer
 
 from kgflow.cli.output import Device, Json, say, show_json
 from kgflow.cli.source import DATA_HELP, ColumnsText, Labels, Strict, Types, open_data
-from kgflow.config import Experiment, ModelConfig, TrainingConfig, parse, read
+from kgflow.config import Experiment, ModelConfig, TrainingConfig, read
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
@@ -89,14 +89,16 @@ def _experiment(data: str | None, config: Path | None, given: dict[str, Any]) ->
         raise KgflowError("give DATA to train on, --config FILE, or --resume RUN")
     values: dict[str, Any] = {"model": {}, "training": {}}
     if config:
-        values = read(Experiment, config).model_dump()
+        values |= read(Experiment, config).model_dump(exclude_unset=True)
     values["training"] |= {k: v for k, v in given.items() if k in TrainingConfig.model_fields}
     names = {"model": "name", "dim": "dim"}
     values["model"] |= {names[k]: v for k, v in given.items() if k in names}
     chosen = dict(map(_pair, given.get("option", [])))
     values["model"]["options"] = values["model"].get("options", {}) | chosen
     values["data"] = data or values["data"]
-    return parse(Experiment, values, "command line")
+    from kgflow.run import settle
+
+    return settle(values, "command line")
 
 
 def _pair(text: str) -> tuple[str, str]:
