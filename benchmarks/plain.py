@@ -26,10 +26,12 @@ class NFE1(nn.Module):
         mu = scale * self.entity_mu(h) + self.relation_mu(r)
         sigma = (scale * self.entity_sigma(h)).abs()
         t_mu, t_sigma = self.entity_mu.weight, self.entity_sigma.weight.abs()
-        product = mu @ t_mu.T + sigma @ t_sigma.T
-        left = (mu**2 + sigma**2).sum(1, keepdim=True)
-        right = (t_mu**2 + t_sigma**2).sum(1)
-        return 2 * product - left - right
+        return -squared_distances(mu, t_mu) - squared_distances(sigma, t_sigma)
+
+
+def squared_distances(x, y):
+    """|x|² - 2xy + |y|² of every row of x and every row of y, (batch, entities)."""
+    return (x**2).sum(1, keepdim=True) - 2 * x @ y.T + (y**2).sum(1)
 
 
 def batches(triples, relations, size, seed):

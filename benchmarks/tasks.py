@@ -46,6 +46,7 @@ def kgflow_train(name, n, batch, model="nfe-1", backward="dense", warm=3):
     from kgflow.engine import Dense, Sparse
     from kgflow.models import build
     from kgflow.training import OneVsAll, batches
+    from kgflow.training.row_adam import RowAdam
 
     data = graph(name)
     torch.manual_seed(0)
@@ -54,14 +55,13 @@ def kgflow_train(name, n, batch, model="nfe-1", backward="dense", warm=3):
     optimizer = torch.optim.Adam(net.parameters(), lr=0.003 if n < 1000 else 0.001, fused=True)
     pullback = {"dense": Dense, "sparse": Sparse}[backward]()
     loss = OneVsAll(net, index, 2.0, pullback=pullback)
+    update = RowAdam(optimizer, net.entity.weight)
     order = batches(index, batch, 0, 0)
     again = [rows for epoch in range(1, 4) for rows in batches(index, batch, 0, epoch)]
 
     def step(number, rows):
-        for name, parameter in net.named_parameters():
-            if name != "entity.weight":
-                parameter.grad = None
-        loss.backward(rows, value=number % 8 == 0)
+        optimizer.zero_grad()
+        loss.backward(rows, number % 8 == 0, update)
         optimizer.step()
 
     steps = (lambda i=i, rows=rows: step(i, rows) for i, rows in enumerate([*order, *again]))

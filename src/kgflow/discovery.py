@@ -7,7 +7,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from kgflow.engine import scores
 from kgflow.errors import KgflowError
 from kgflow.prediction import CHUNK, Predictor, frame
 
@@ -77,7 +76,7 @@ def _relations(predictor: Predictor, relation: str | None) -> list[int]:
 def _best_of(predictor: Predictor, h: NDArray[np.int64], r: int, k: int) -> list[Fact]:
     model, relation = predictor.model, np.full_like(h, r)
     query = model.query(predictor.tensor(h), predictor.tensor(relation))
-    S = scores(query.Q, query.a, model.entity.weight, model.lower_keys, model.meet)
+    S = predictor.entities.scores(query.Q, query.a)
     S[predictor.known_tails(h, relation)] = -torch.inf
     S[:, torch.from_numpy(~predictor.trained_entities).to(S.device)] = -torch.inf
     score, place = S.flatten().topk(min(k, S.numel()))

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import Dataset, QueryIndex
-from kgflow.engine import top_k
-from kgflow.engine.blocks import require_finite
+from kgflow.engine import Entities, top_k
+from kgflow.engine.entities import require_finite
 from kgflow.errors import KgflowError
 from kgflow.models import Model
 from kgflow.models.entropy import entity_entropy, relation_entropy
@@ -102,6 +102,11 @@ class Predictor:
         return self.data.train.relation_mask(self.relations)
 
     @cached_property
+    def entities(self) -> Entities:
+        """All answers there can be."""
+        return Entities(self.model.entity.weight, self.model.lower_keys, self.model.meet)
+
+    @cached_property
     def entropy(self) -> dict[str, NDArray[np.float64] | None]:
         """The uncertainty of entities and relations, where the model knows one."""
         found = {"entity": entity_entropy(self.model), "relation": relation_entropy(self.model)}
@@ -154,9 +159,8 @@ class Predictor:
         # A missing head is the tail of the reciprocal relation.
         h, r = np.where(h < 0, t, h), np.where(h < 0, r + self.relations, r)
         banned = self.known_tails(h, r) if new else None
-        query, model = self.model.query(self.tensor(h), self.tensor(r)), self.model
-        table = model.entity.weight
-        best = top_k(query.Q, query.a, table, model.lower_keys, k, banned, allowed, model.meet)
+        query = self.model.query(self.tensor(h), self.tensor(r))
+        best = top_k(query.Q, query.a, self.entities, k, banned, allowed)
         for score, answer in zip(best.score.cpu().numpy(), best.entity.cpu().numpy(), strict=True):
             real = np.isfinite(score)
             yield answer[real], score[real].astype(np.float64)

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgflow.engine import filtered_ranks, scores, top_k
+from kgflow.engine import Entities, filtered_ranks, top_k
 
 
 def plain(rows):
@@ -52,18 +52,32 @@ def test_top_k_against_a_full_sort(block, k):
     S = Q @ K.T + a[:, None]
     S[banned] = -torch.inf
     S[:, ~allowed] = -torch.inf
-    best = top_k(Q, a, K, plain, k, banned, allowed, block=block)
+    best = top_k(Q, a, Entities(K, plain, block=block), k, banned, allowed)
     want = S.sort(dim=1, descending=True).values[:, :k]
     torch.testing.assert_close(best.score, want)
     real = best.score > -torch.inf
     torch.testing.assert_close(S.gather(1, best.entity)[real], best.score[real])
 
 
+def test_keys_are_lowered_once_as_far_as_they_may_be_kept():
+    K, calls = torch.eye(8), []
+
+    def lower(rows):
+        calls.append(len(rows))
+        return plain(rows)
+
+    # Five columns in blocks of three rows: the first block fits, the second does not.
+    entities = Entities(K[:, :3], lower, keep=20, block=3)
+    first, again = (entities.scores(K[:2, :3], torch.zeros(2)) for _ in range(2))
+    assert torch.equal(first, again)
+    assert calls == [3, 3, 2, 3, 2]
+
+
 def test_scores_do_not_depend_on_blocks():
     torch.manual_seed(0)
     Q, a, K = torch.randn(5, 3).double(), torch.randn(5).double(), torch.randn(20, 3).double()
-    whole = scores(Q, a, K, plain)
-    torch.testing.assert_close(scores(Q, a, K, plain, block=3), whole)
+    whole = Entities(K, plain).scores(Q, a)
+    torch.testing.assert_close(Entities(K, plain, block=3).scores(Q, a), whole)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -71,4 +85,4 @@ def test_scores_that_are_not_finite_raise(bad):
     K = torch.zeros(4, 2)
     K[2, 1] = bad
     with pytest.raises(FloatingPointError, match="not a number"):
-        scores(torch.ones(1, 2), torch.zeros(1), K, plain)
+        Entities(K, plain).scores(torch.ones(1, 2), torch.zeros(1))

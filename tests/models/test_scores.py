@@ -10,7 +10,7 @@ from cases.case import coordinatewise
 from cases.nfe import affine_images
 from scipy import stats
 
-from kgflow.engine import scores
+from kgflow.engine import Entities
 from kgflow.models import MODELS, Model, options
 from laws import close, integral, wasserstein
 
@@ -38,11 +38,8 @@ def test_all_scores_are_one_product_or_pairwise(name):
     (Q, a), (K, b) = model.query(h, r), model.keys(torch.arange(E))
     met = Q @ K.T if model.meet is None else model.meet(Q, K)
     close((met + a[:, None] + b).flatten(), model.score(*triples()), 1e-10)
-    close(
-        scores(Q, a, model.entity.weight, model.lower_keys, model.meet, block=3),
-        met + a[:, None] + b,
-        1e-10,
-    )
+    entities = Entities(model.entity.weight, model.lower_keys, model.meet, block=3)
+    close(entities.scores(Q, a), met + a[:, None] + b, 1e-10)
 
 
 @pytest.mark.parametrize("name", [n for n, case in CONSTRUCTORS.items() if case.images])

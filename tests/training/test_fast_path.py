@@ -9,6 +9,7 @@ from kgflow.engine import AutogradKeys, Dense, FoldedKeys, RowKeys, Sparse
 from kgflow.models import build
 from kgflow.training import OneVsAll
 from kgflow.training.keymap import key_map
+from kgflow.training.row_adam import RowAdam
 
 FAST = {
     "nfe-1": FoldedKeys,
@@ -52,6 +53,28 @@ def test_step_equals_autograd(name, block, weighted):
             torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("block", [1, 7, 100])
+@pytest.mark.parametrize("name", ALL_MODELS)
+def test_updating_rows_at_once_is_a_step_of_adam(name, block):
+    """Several steps, heads that repeat, a rate that changes: the numbers of torch's Adam."""
+    data = random_graph()
+    models = [random_model(name, data, spread=0.5) for _ in range(2)]
+    optimizers = [torch.optim.Adam(m.parameters(), lr=0.01, fused=True) for m in models]
+    losses = [OneVsAll(m, data.queries("train"), 1.5, block=block) for m in models]
+    rows = RowAdam(optimizers[0], models[0].entity.weight)
+    for number in range(4):
+        batch = np.arange(number, len(losses[0].index), 2)
+        for optimizer, loss, update in zip(optimizers, losses, (rows, None), strict=True):
+            optimizer.param_groups[0]["lr"] = 0.01 * 0.9**number
+            optimizer.zero_grad()
+            loss.backward(batch, update=update)
+            optimizer.step()
+    assert models[0].entity.weight.grad is None, "the whole gradient never exists"
+    for one, other in zip(*(m.parameters() for m in models), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
+    assert optimizers[0].state_dict()["state"].keys() == optimizers[1].state_dict()["state"].keys()
+
+
 @pytest.mark.parametrize("name", ALL_MODELS)
 def test_step_in_single_precision_is_near_double(name):
     data = random_graph(entities=200, facts=1500)
@@ -87,17 +110,19 @@ def test_finding_the_map_leaves_the_random_numbers_alone():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def sparse_and_dense(tau, most=1.0, spread=1.0):
+def sparse_and_dense(tau, keep=1.0, spread=1.0):
     data = random_graph(entities=60, facts=300)
     model = random_model("nfe-1", data, dim=4, spread=spread)
     queries, rows = data.queries("train"), np.arange(20)
     dense = by_step(OneVsAll(model, queries, 1.0, pullback=Dense(), block=25), rows)
-    return OneVsAll(model, queries, 1.0, pullback=Sparse(tau, most), block=25), rows, dense
+    return OneVsAll(model, queries, 1.0, pullback=Sparse(tau, keep), block=25), rows, dense
 
 
-def test_the_sample_is_unbiased():
+@pytest.mark.parametrize(("tau", "keep"), [(0.5, 1.0), (0.1, 0.15)])
+def test_the_sample_is_unbiased(tau, keep):
+    """With the threshold given, and with thresholds that follow what was kept."""
     torch.manual_seed(0)
-    loss, rows, (value, expected) = sparse_and_dense(tau=0.5)
+    loss, rows, (value, expected) = sparse_and_dense(tau, keep)
     draws = [by_step(loss, rows) for _ in range(3000)]
     assert draws[0][0] == pytest.approx(value)
     for place, want in enumerate(expected):
@@ -105,6 +130,7 @@ def test_the_sample_is_unbiased():
         error = sample.std(0) / len(draws) ** 0.5
         assert (sample.std(0) > 0).any(), "nothing was sampled"
         assert ((sample.mean(0) - want).abs() <= 5.5 * error + 1e-9).all()
+    assert (max(loss.pullback.factor.values()) > 1) == (keep < 1)
 
 
 def test_a_tiny_threshold_keeps_everything():
@@ -116,7 +142,7 @@ def test_a_tiny_threshold_keeps_everything():
 
 
 def test_dense_blocks_are_multiplied_densely():
-    loss, rows, (_, expected) = sparse_and_dense(tau=0.5, most=0.0)
+    loss, rows, (_, expected) = sparse_and_dense(tau=0.5, keep=0.001)
     _, found = by_step(loss, rows)
     for a, b in zip(found, expected, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)

@@ -1,12 +1,14 @@
 """What works on S = QKᵀ + a + b in blocks; it knows no model and no data."""
 
-from kgflow.engine.blocks import BLOCK, Lower, Meet, blocks, scores
+from kgflow.engine.blocks import BLOCK, blocks, fitting
+from kgflow.engine.entities import Entities, Lower, Meet
 from kgflow.engine.kernel import Gradients, Kernel, Targets
 from kgflow.engine.keys import AutogradKeys, FoldedKeys, KeyMap, RowKeys
 from kgflow.engine.one_vs_all import one_vs_all
 from kgflow.engine.pairwise import PairwiseKernel
 from kgflow.engine.pullback import Dense, Pullback, Sparse
 from kgflow.engine.ranks import Ranks, filtered_ranks
+from kgflow.engine.sink import Sink, Stored
 from kgflow.engine.topk import Best, top_k
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "AutogradKeys",
     "Best",
     "Dense",
+    "Entities",
     "FoldedKeys",
     "Gradients",
     "Kernel",
@@ -24,11 +27,13 @@ __all__ = [
     "Pullback",
     "Ranks",
     "RowKeys",
+    "Sink",
     "Sparse",
+    "Stored",
     "Targets",
     "blocks",
     "filtered_ranks",
+    "fitting",
     "one_vs_all",
-    "scores",
     "top_k",
 ]

@@ -7,8 +7,10 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from kgflow.engine.blocks import BLOCK, blocks
+from kgflow.engine.entities import wide_query
 from kgflow.engine.keys import KeyMap
 from kgflow.engine.pullback import Dense, Pullback
+from kgflow.engine.sink import Sink
 
 
 class Targets(NamedTuple):
@@ -59,7 +61,7 @@ class Kernel:
         a: Tensor,
         table: Tensor,
         targets: Targets,
-        out: Tensor,
+        sink: Sink,
         value: bool = True,
     ) -> Gradients:
         """One pass.
@@ -69,10 +71,10 @@ class Kernel:
             a: ``(B,)``; the margin belongs here.
             table: entity rows, ``(E, w)``.
             targets: c and y.
-            out: where the gradient by the rows is written, ``(E, w)``.
+            sink: takes the gradient by the rows as tails.
             value: whether the loss itself is wanted, which costs one more look at every score.
         """
-        wide = torch.cat([Q, a[:, None], torch.ones_like(a)[:, None]], dim=1)
+        wide = wide_query(Q, a)
         loss = Q.new_zeros((), dtype=torch.float64) if value else None
         targets = by_column(targets)
         self.pullback.begin(wide, targets.c, float(targets.y.mean()))
@@ -88,7 +90,8 @@ class Kernel:
                 loss += self._loss(self.pullback.logits(S), targets.c, true, targets.y[here])
             spare = self._buffer("grad", (self.block, K.shape[1]), K)[: len(K)]
             grad = self.pullback.block(S, K, true, targets.y[here], spare)
-            self.keys.backward(grad[:, :-2], grad[:, -1], out[low:high])
+            self.keys.backward(grad[:, :-2], grad[:, -1], sink.room(low, high))
+            sink.done(low, high)
         grad_Q = self.pullback.end()
         return Gradients(loss, grad_Q[:, :-2], grad_Q[:, -2])
 

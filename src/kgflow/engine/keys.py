@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-from kgflow.engine.blocks import Lower
+from kgflow.engine.entities import Lower
 
 
 class KeyMap(ABC):

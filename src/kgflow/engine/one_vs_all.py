@@ -6,10 +6,12 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from kgflow.engine.blocks import BLOCK, Lower, Meet
+from kgflow.engine.blocks import BLOCK
+from kgflow.engine.entities import Lower, Meet
 from kgflow.engine.kernel import Kernel, Targets
 from kgflow.engine.keys import AutogradKeys
 from kgflow.engine.pairwise import PairwiseKernel
+from kgflow.engine.sink import Stored
 
 
 def one_vs_all(
@@ -57,7 +59,7 @@ class _OneVsAll(torch.autograd.Function):
         targets: Targets,
     ) -> Tensor:
         out = torch.empty_like(table)
-        found = kernel(Q, a, table, targets, out)
+        found = kernel(Q, a, table, targets, Stored(out))
         ctx.save_for_backward(found.Q, found.a, out)
         assert found.loss is not None
         return found.loss.to(Q.dtype)

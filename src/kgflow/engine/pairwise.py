@@ -4,9 +4,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from kgflow.engine.blocks import TILE, Meet, blocks
+from kgflow.engine.blocks import blocks
+from kgflow.engine.entities import TILE, Meet
 from kgflow.engine.kernel import Gradients, Targets, by_column
 from kgflow.engine.keys import KeyMap
+from kgflow.engine.sink import Sink
 
 
 class PairwiseKernel:
@@ -30,7 +32,7 @@ class PairwiseKernel:
         a: Tensor,
         table: Tensor,
         targets: Targets,
-        out: Tensor,
+        sink: Sink,
         value: bool = True,
     ) -> Gradients:
         """One pass; the arguments are those of `Kernel`."""
@@ -58,5 +60,6 @@ class PairwiseKernel:
             by_Q, by_K = torch.autograd.grad(met, (query, K), G)
             grad_Q += by_Q
             grad_a += G.sum(1)
-            self.keys.backward(by_K, G.sum(0), out[low:high])
+            self.keys.backward(by_K, G.sum(0), sink.room(low, high))
+            sink.done(low, high)
         return Gradients(loss, grad_Q, grad_a)

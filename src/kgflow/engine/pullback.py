@@ -65,19 +65,24 @@ class Sparse(Pullback):
 
     An entry :math:`v = c\,\sigma(s)` of at least τ is kept as it is; a smaller one is kept with
     probability v/τ, at the value τ; so the expectation is exact. Entries of true answers are always
-    exact. A block that would keep more than `most` of its entries is multiplied densely.
+    exact. Each block has a τ of its own: as many entries are kept as its mass divided by τ, so what
+    was kept of the block in the last batch says which τ will keep a given share in the next. A
+    block that would keep too many even at the largest τ is multiplied densely, as in the first
+    epochs, when nothing is small yet.
 
     Args:
-        tau: τ as a share of what a true answer weighs.
-        most: the share of entries up to which the sparse products are taken.
+        tau: the smallest τ, as a share of what a true answer weighs; the largest is ten times that.
+        keep: the share of entries to keep.
     """
 
-    def __init__(self, tau: float = 0.01, most: float = 0.04) -> None:
-        self.share, self.most = tau, most
+    def __init__(self, tau: float = 0.01, keep: float = 0.005) -> None:
+        self.share, self.keep = tau, keep
+        self.factor: dict[int, float] = {}
+        self.mask = torch.empty(0, dtype=torch.bool)
 
     def begin(self, Q: Tensor, c: Tensor, unit: float) -> None:
         """A batch of queries; their scores come shifted by log(c/τ)."""
-        self.tau = self.share * unit
+        self.tau, self.number = self.share * unit, 0
         self.shift = torch.log(c / self.tau)[:, None]
         self.Q, self.c, self.grad = Q, c[:, None], torch.zeros_like(Q)
         # The column before the last holds a, which K multiplies by one.
@@ -90,30 +95,41 @@ class Sparse(Pullback):
 
     def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
         """Sample, and multiply what was kept."""
+        factor = self.factor.get(self.number, 1.0)
         exact = S[true]
-        noise = torch.rand(sum(S.shape), dtype=S.dtype, device=S.device).log_()
+        noise = torch.rand(sum(S.shape), dtype=S.dtype, device=S.device).mul_(factor)
         # One number of the noise serves a whole diagonal: every entry alone is uniform, which is
         # all that an unbiased sample needs, and the noise stays in the processor's cache.
-        noise = noise.as_strided(tuple(S.shape), (1, 1))
+        spread, level = (x.as_strided(tuple(S.shape), (1, 1)) for x in (noise, noise.log()))
         S[true] = -torch.inf
-        kept = torch.ge(S, noise).flatten().nonzero().squeeze(1)
-        if len(kept) > self.most * S.numel():
+        kept = torch.ge(S, level, out=self._mask(S)).flatten().nonzero().squeeze(1)
+        share = len(kept) / S.numel()
+        self.factor[self.number] = min(10.0, max(1.0, factor * share / self.keep))
+        self.number += 1
+        if share > DENSE * self.keep:
             S[true] = exact
             return self._dense(S, K, true, y, spare)
         row, column = kept // S.shape[1], kept % S.shape[1]
         value = torch.sigmoid(S.flatten()[kept] - self.shift[row, 0]) * self.c[row, 0]
-        # log v >= log τ u is what is wanted; s >= logit was tested with log in its place.
-        fits = value >= noise[row, column].exp() * self.tau
-        sampled = (row[fits], column[fits], value[fits].clamp_min(self.tau))
+        # v >= τu is what is wanted; s >= log τu was tested, and log v is a little less than s.
+        fits = (value >= spread[row, column] * self.tau).nonzero().squeeze(1)
+        row, column = row[fits], column[fits]
+        value = value[fits].clamp_min(self.tau * factor)
         rest = torch.sigmoid(exact - self.shift[true[0], 0]) * self.c[true[0], 0] - y
-        pairs = zip(sampled, (*true, rest), strict=True)
-        row, column, value = (torch.cat(pair) for pair in pairs)
         self.grad += _gather_sum(row, column, value, K, len(self.grad))
-        return _gather_sum(column, row, value, self.Q, len(K))
+        self.grad.index_add_(0, true[0], rest[:, None] * K[true[1]])
+        order = torch.argsort(column)
+        out = _gather_sum(column[order], row[order], value[order], self.Q, len(K))
+        return out.index_add_(0, true[1], rest[:, None] * self.Q[true[0]])
 
     def end(self) -> Tensor:
         """The sum over blocks."""
         return self.grad
+
+    def _mask(self, S: Tensor) -> Tensor:
+        if self.mask.numel() < S.numel() or self.mask.device != S.device:
+            self.mask = torch.empty(S.numel(), dtype=torch.bool, device=S.device)
+        return self.mask[: S.numel()].view(S.shape)
 
     def _dense(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
         G = S.sub_(self.shift).sigmoid_().mul_(self.c)
@@ -122,8 +138,11 @@ class Sparse(Pullback):
         return torch.mm(G.T, self.Q, out=spare)
 
 
+DENSE = 6.0
+"""So many times more entries than wanted are multiplied densely: that is quicker."""
+
+
 def _gather_sum(place: Tensor, source: Tensor, value: Tensor, rows: Tensor, count: int) -> Tensor:
-    """Sum value times rows[source] over the entries of each of `count` places."""
-    order = torch.argsort(place)
-    starts = torch.searchsorted(place[order], torch.arange(count, device=place.device))
-    return embedding_bag(source[order], rows, starts, mode="sum", per_sample_weights=value[order])
+    """Sum value times rows[source] over the entries of each of `count` places, in their order."""
+    starts = torch.searchsorted(place, torch.arange(count, device=place.device))
+    return embedding_bag(source, rows, starts, mode="sum", per_sample_weights=value)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from kgflow.engine.blocks import BLOCK, Lower, Meet, blocks, product, require_finite
+from kgflow.engine.entities import Entities, require_finite
 
 
 class Best(NamedTuple):
@@ -21,13 +21,10 @@ class Best(NamedTuple):
 def top_k(
     Q: Tensor,
     a: Tensor,
-    table: Tensor,
-    lower: Lower,
+    entities: Entities,
     k: int,
     banned: tuple[Tensor, Tensor] | None = None,
     allowed: Tensor | None = None,
-    meet: Meet | None = None,
-    block: int = BLOCK,
 ) -> Best:
     """The k best entities of each query.
 
@@ -37,26 +34,20 @@ def top_k(
     Args:
         Q: ``(B, m)``.
         a: ``(B,)``.
-        table: entity rows, ``(E, w)``.
-        lower: how rows become keys.
+        entities: all that can be answers.
         k: how many.
         banned: row and column of answers to leave out (known facts).
         allowed: ``(E,)``, True for the entities that may be answers.
-        meet: how queries meet keys, if not by the matrix product.
-        block: entities at a time.
 
     Example:
-        >>> K = torch.eye(3)
-        >>> Q = torch.tensor([[1.0, 3.0, 2.0]])
-        >>> top_k(Q, torch.zeros(1), K, lambda rows: (rows, torch.zeros(len(rows))), k=2)
+        >>> entities = Entities(torch.eye(3), lambda rows: (rows, torch.zeros(len(rows))))
+        >>> top_k(torch.tensor([[1.0, 3.0, 2.0]]), torch.zeros(1), entities, k=2)
         Best(score=tensor([[3., 2.]]), entity=tensor([[1, 2]]))
     """
-    k = min(k, len(table))
+    k = min(k, len(entities))
     nobody = torch.zeros(len(Q), k, dtype=torch.long, device=Q.device)
     best = Best(Q.new_full((len(Q), k), -torch.inf), nobody)
-    for low, high in blocks(len(table), block):
-        K, b = lower(table[low:high])
-        S = product(Q, K, b, Q.new_empty(len(Q), len(K)), meet).add_(a[:, None])
+    for low, high, S in entities.products(Q, a):
         require_finite(S)
         if banned is not None:
             row, column = banned

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.engine import filtered_ranks, scores
+from kgflow.engine import Entities, filtered_ranks
 from kgflow.evaluation.metrics import Floats, Metrics, metrics
 from kgflow.models import Model
 
@@ -92,8 +92,9 @@ def rank(
     training, parts = model.training, []
     model.eval()
     try:
+        entities = Entities(model.entity.weight, model.lower_keys, model.meet)
         for rows in _chunks(questions, memory):
-            parts.append(_rank_rows(model, questions, known, rows))
+            parts.append(_rank_rows(model, entities, questions, known, rows))
             tell((int(rows[-1]) + 1) / len(questions))
     finally:
         model.train(training)
@@ -111,12 +112,16 @@ def _chunks(questions: QueryIndex, memory: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _rank_rows(
-    model: Model, questions: QueryIndex, known: QueryIndex, rows: NDArray[np.int64]
+    model: Model,
+    entities: Entities,
+    questions: QueryIndex,
+    known: QueryIndex,
+    rows: NDArray[np.int64],
 ) -> list[NDArray[np.int64]]:
     device = model.entity.weight.device
     h, r = questions.h[rows], questions.r[rows]
     query = model.query(torch.from_numpy(h).to(device), torch.from_numpy(r).to(device))
-    S = scores(query.Q, query.a, model.entity.weight, model.lower_keys, model.meet)
+    S = entities.scores(query.Q, query.a)
     row, answer, _ = questions.gather(rows)
     known_row, known_tail, _ = known.gather(known.find(h, r))
     ranks = filtered_ranks(

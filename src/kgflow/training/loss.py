@@ -9,18 +9,21 @@ from torch import Tensor
 
 from kgflow.data import QueryIndex
 from kgflow.engine import (
-    BLOCK,
     AutogradKeys,
     Dense,
     Kernel,
     PairwiseKernel,
     Pullback,
+    Sink,
+    Stored,
     Targets,
+    fitting,
     one_vs_all,
 )
 from kgflow.errors import KgflowError
 from kgflow.models import Model
 from kgflow.training.keymap import key_map
+from kgflow.training.row_adam import RowAdam
 
 
 class OneVsAll:
@@ -38,7 +41,7 @@ class OneVsAll:
         margin: the paper's γ.
         dropout: the share of each head's numbers that are left out in training.
         pullback: how the gradient reaches queries and keys: exactly by default, or sampled.
-        block: entities at a time.
+        block: entities at a time; as many as suit their width if not given.
     """
 
     def __init__(
@@ -48,10 +51,11 @@ class OneVsAll:
         margin: float,
         dropout: float = 0.0,
         pullback: Pullback | None = None,
-        block: int = BLOCK,
+        block: int | None = None,
     ) -> None:
         self.model, self.index, self.margin, self.dropout = model, index, margin, dropout
-        self.pullback, self.block = pullback, block
+        self.pullback = pullback
+        self.block = block or fitting(model.entity.weight.shape[1])
 
     def __call__(self, rows: NDArray[np.int64]) -> Tensor:
         """The loss of these rows of the index, a scalar that autograd can differentiate."""
@@ -60,26 +64,31 @@ class OneVsAll:
         model = self.model
         return one_vs_all(Q, a, table, model.lower_keys, targets, model.meet, self.block)
 
-    def backward(self, rows: NDArray[np.int64], value: bool = True) -> float | None:
+    def backward(
+        self, rows: NDArray[np.int64], value: bool = True, update: RowAdam | None = None
+    ) -> float | None:
         """Set the gradients of all parameters, and give the loss if it is wanted.
 
-        The same as calling and differentiating, in fewer passes over the entities: the kernel
-        writes their gradient where the optimizer reads it, and the few rows that were heads are
-        added there.
+        The same as calling and differentiating, in fewer passes over the entities. With `update`
+        the entity rows are updated at once, and have no gradient.
         """
         table, h = self.model.entity.weight, self._tensor(self.index.h[rows])
-        if table.grad is None:
-            table.grad = torch.empty_like(table)
+        sink: Sink
+        if update is not None:
+            sink = update.begin(h)
+        else:
+            if table.grad is None:
+                table.grad = torch.empty_like(table)
+            sink = Stored(table.grad)
         heads = table.detach()[h].requires_grad_()
         Q, a = self._query(heads, rows)
         found = self._kernel(
-            Q.detach(), a.detach(), table.detach(), self.targets(rows), table.grad, value
+            Q.detach(), a.detach(), table.detach(), self.targets(rows), sink, value
         )
         # A model may have an a that depends on nothing.
         sides = [(x, g) for x, g in ((Q, found.Q), (a, found.a)) if x.requires_grad]
         torch.autograd.backward([x for x, _ in sides], [g for _, g in sides])
-        if heads.grad is not None:
-            table.grad.index_add_(0, h, heads.grad)
+        sink.add(h, torch.zeros_like(heads) if heads.grad is None else heads.grad)
         # The gradient by a is the cheapest place where a score that is no number shows.
         if not torch.isfinite(found.a.sum()):
             return float("nan")

@@ -17,6 +17,7 @@ from kgflow.training.batches import batches
 from kgflow.training.callback import Callback
 from kgflow.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_model
 from kgflow.training.loss import OneVsAll
+from kgflow.training.row_adam import RowAdam
 
 REPORT = 8
 """Every so many batches the loss is computed, not only its gradient."""
@@ -83,6 +84,7 @@ class Trainer:
         self.best_file = directory / "model.safetensors"
         self.last_file = directory / "checkpoint" / "last.safetensors"
         self.optimizer = torch.optim.Adam(model.parameters(), lr=schedule.lr, fused=True)
+        self.rows = RowAdam(self.optimizer, model.entity.weight)
         self.average = Average(model, schedule.average)
         self.progress = Progress()
 
@@ -121,12 +123,11 @@ class Trainer:
     def _step(self, rows: NDArray[np.int64]) -> None:
         began = time.perf_counter()
         progress = self.progress
-        for name, parameter in self.model.named_parameters():
-            if name != "entity.weight":
-                parameter.grad = None
+        self.optimizer.zero_grad()
         torch.manual_seed(mixed(self.schedule.seed, progress.epoch, progress.batch))
         cheap = len(rows) * self.loss.index.entities <= SMALL
-        value = self.loss.backward(rows, value=cheap or progress.batch % REPORT == 0)
+        wanted = cheap or progress.batch % REPORT == 0
+        value = self.loss.backward(rows, wanted, self.rows)
         if value is not None and not np.isfinite(value):
             raise Diverged(self._diverged("the loss"))
         self.optimizer.step()
