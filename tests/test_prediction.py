@@ -13,7 +13,7 @@ from graphs import random_graph, random_model
 from kgflow import discovery, prediction
 from kgflow.cli import app
 from kgflow.discovery import discover
-from kgflow.engine import top_k
+from kgflow.engine import Entities, top_k
 from kgflow.errors import KgflowError
 from kgflow.prediction import Predictor, Question
 
@@ -143,16 +143,9 @@ def test_discovery_in_small_chunks_finds_the_same(predictor, monkeypatch, scores
 def test_scores_that_are_not_finite_are_refused(predictor, bad):
     K = torch.ones(5, 1)
     K[3] = bad
+    entities = Entities(K, lambda rows: (rows, torch.zeros(len(rows))), block=2)
     with pytest.raises(FloatingPointError):
-        top_k(
-            torch.ones(2, 1),
-            torch.zeros(2),
-            K,
-            lambda rows: (rows, torch.zeros(len(rows))),
-            k=1,
-            allowed=torch.arange(5) != 3,
-            block=2,
-        )
+        top_k(torch.ones(2, 1), torch.zeros(2), entities, k=1, allowed=torch.arange(5) != 3)
     predictor.model.entity.weight.data[3] = torch.nan
     for question in (Question(head="e0", relation="r0"), Question(head="e3", tail="e0")):
         with pytest.raises(FloatingPointError):
