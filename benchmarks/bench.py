@@ -31,15 +31,15 @@ def measure(task, **arguments):
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def training(name, n, batch, warm):
+def training(name, n, batch, warm, budget=12):
     """One graph and size: the plain program, dense, sparse, and the bare product."""
     shape = {"name": name, "n": n, "batch": batch}
     return {
         **shape,
-        "plain": measure("plain_train", **shape),
-        "dense": measure("kgflow_train", **shape),
-        "sparse": measure("kgflow_train", **shape, backward="sparse", warm=warm),
-        "bare": measure("matrix_product", **shape),
+        "plain": measure("plain_train", **shape, budget=budget),
+        "dense": measure("kgflow_train", **shape, budget=budget),
+        "sparse": measure("kgflow_train", **shape, backward="sparse", warm=warm, budget=budget),
+        "bare": measure("matrix_product", **shape, budget=budget),
     }
 
 
@@ -67,10 +67,9 @@ def growth():
     by_entities = [
         (e, measure("kgflow_train", name=f"random-{e}-20000", n=32, batch=1024)) for e in entities
     ]
-    by_facts = [
-        (f, measure("kgflow_train", name=f"random-20000-{f}", n=32, batch=1024)) for f in facts
-    ]
-    return {"entities": by_entities, "facts": by_facts}
+    by_facts = [measure("kgflow_train", name=f"random-20000-{f}", n=32, batch=1024) for f in facts]
+    by_queries = [(found.get("queries", 0), found) for found in by_facts]
+    return {"entities": by_entities, "queries": by_queries}
 
 
 def machine():
@@ -95,16 +94,28 @@ def main():
     peers = importlib.util.find_spec("pykeen") is not None
     results = {**machine(), "quick": chosen.quick}
     if chosen.quick:
-        results["training"] = [training("fb15k-237", 256, 1024, warm=150)]
+        results["training"] = [training("fb15k-237", 256, 1024, warm=120, budget=4)]
     else:
         results["training"] = [
             training("fb15k-237", 256, 1024, warm=540),
             training("fb15k-237", 1024, 1024, warm=540),
-            training("wn18rr", 256, 128, warm=400),
+            training("wn18rr", 256, 128, warm=1360),
             training("wn18rr", 1024, 128, warm=400),
         ]
         results["distmult"] = distmult("fb15k-237", 512, peers)
         results["growth"] = growth()
+        results["whole"] = measure("whole_epoch", name="fb15k-237", n=1024, batch=1024)
+        results["learning"] = {
+            kind: measure("learning", name="fb15k-237", n=256, batch=1024, backward=kind)
+            for kind in ("dense", "sparse")
+        }
+        results["profiles"] = [
+            measure("profile", name="fb15k-237", n=256, batch=1024),
+            measure("profile", name="fb15k-237", n=256, batch=1024, backward="sparse", warm=540),
+            measure("profile", name="wn18rr", n=1024, batch=128),
+        ]
+        results["loading"] = measure("loading")
+        results["start"] = measure("start")
     if chosen.json:
         print(json.dumps(results, indent=2))
     else:

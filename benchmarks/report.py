@@ -76,6 +76,50 @@ def other_rows(results):
         yield "filtered evaluation of test", "PyKEEN", spent, spent / product
 
 
+def profile_table(profiles):
+    """A row for each kind of operation, a column for each profile."""
+    good = [p for p in profiles if "milliseconds" in p]
+    head = ("operation", *(f"{p['name']} n={p['n']} {p['backward']}" for p in good))
+    kinds = list(good[0]["milliseconds"]) if good else []
+    return head, [(kind, *(p["milliseconds"][kind] for p in good)) for kind in kinds]
+
+
+def notes(results):
+    """What needs a sentence, not a table."""
+    found = []
+    if "seconds" in results.get("whole", {}):
+        run = next(r for r in results["training"] if r["name"] == "fb15k-237" and r["n"] == 1024)
+        spent = results["whole"]["seconds"]
+        found.append(
+            f"A whole dense epoch, FB15k-237 n=1024, first batch to last: {spent:.0f} s,"
+            f" {seconds(run['bare']) / spent:.0%} of the bare product's rate"
+        )
+    for run in results["training"]:
+        dense = run["dense"]
+        if "beyond" in dense:
+            found.append(
+                f"Memory of training beyond parameters, gradients and Adam's state,"
+                f" {run['name']} n={run['n']}: {dense['beyond'] / 2**20:.0f} MiB, where 15 % of"
+                f" that state and two blocks of keys are"
+                f" {(0.15 * dense['state'] + 2 * dense['block']) / 2**20:.0f} MiB"
+            )
+    for kind, run in results.get("learning", {}).items():
+        if "mrr" in run:
+            curve = ", ".join(f"{x:.4f}" for x in run["mrr"])
+            found.append(f"Validation MRR by epoch, FB15k-237 n=256, {kind}: {curve}")
+    load = results.get("loading", {})
+    if "many" in load:
+        found.append(
+            f"Loading to a query index: FB15k-237 {load['fb15k-237']:.2f} s; a text of"
+            f" {load['millions']} million triples {load['many']:.1f} s,"
+            f" {load['memory']:.1f} times the arrays' memory at its peak"
+        )
+    if "import torch" in results.get("start", {}):
+        times = {k: v for k, v in results["start"].items() if k != "peak"}
+        found.append("Start: " + ", ".join(f"`{k}` {v:.2f} s" for k, v in times.items()))
+    return found
+
+
 def slopes(results):
     """The exponents of growth: time per epoch against entities and against queries, log-log."""
     found = {}
@@ -93,6 +137,10 @@ def text(results):
     others = list(other_rows(results))
     if others:
         parts.append(table(("FB15k-237", "system", "seconds", "x product"), others))
+    if "profiles" in results:
+        parts.append("Milliseconds of a training step, by kind of operation:")
+        parts.append(table(*profile_table(results["profiles"])))
+    parts += notes(results)
     for what, slope in slopes(results).items():
         parts.append(f"time per epoch grows with {what} to the power {slope:.2f}")
     errors = [f"{k}: {v['error']}" for run in (*results["training"], results.get("distmult", {}))
@@ -146,7 +194,7 @@ def picture(results, path):
                 *zip(*good, strict=True), "os"[place] + "-", color=COLOURS[place], label=label
             )
         lines.set(
-            xscale="log", yscale="log", xlabel="entities, or facts", ylabel="seconds per epoch"
+            xscale="log", yscale="log", xlabel="entities, or queries", ylabel="seconds per epoch"
         )
         lines.set_title("Growth, random graphs, n = 32")
         lines.legend(fontsize=8)
