@@ -1,6 +1,6 @@
 """What works on S = QKᵀ + a + b in blocks; it knows no model and no data."""
 
-from kgflow.engine.blocks import BLOCK, blocks, fitting
+from kgflow.engine.blocks import BLOCK, blocks
 from kgflow.engine.entities import Entities, Lower, Meet
 from kgflow.engine.kernel import Gradients, Kernel, Targets
 from kgflow.engine.keys import AutogradKeys, FoldedKeys, KeyMap, RowKeys
@@ -33,7 +33,6 @@ __all__ = [
     "Targets",
     "blocks",
     "filtered_ranks",
-    "fitting",
     "one_vs_all",
     "top_k",
 ]

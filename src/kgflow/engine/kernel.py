@@ -104,7 +104,9 @@ class Kernel:
 
     @staticmethod
     def _loss(S: Tensor, c: Tensor, true: tuple[Tensor, Tensor], y: Tensor) -> Tensor:
-        return (softplus(S).sum(1) * c).sum() - (S[true] * y).sum()
+        # A few rows at a time: another matrix of this size would be the largest buffer of all.
+        sums = torch.cat([softplus(S[low:high]).sum(1) for low, high in blocks(len(S), 32)])
+        return (sums * c).sum() - (S[true] * y).sum()
 
     def _buffer(self, name: str, shape: tuple[int, ...], like: Tensor) -> Tensor:
         size, found = 1, self.buffers.get(name)

@@ -22,7 +22,10 @@ class KeyMap(ABC):
 
     @abstractmethod
     def backward(self, grad_K: Tensor, grad_b: Tensor, out: Tensor) -> None:
-        """Write the gradient by the rows of the last `forward` to `out` ``(N, w)``."""
+        """Write the gradient by the rows of the last `forward` to `out` ``(N, w)``.
+
+        grad_K may be overwritten.
+        """
 
 
 class AutogradKeys(KeyMap):
@@ -87,7 +90,6 @@ class FoldedKeys(KeyMap):
         size = range(len(self.folded))
         # NFE-1 and the point models have the identity: nothing is mixed, only folded.
         self.plain = all(self.factor[i][j] == (i == j) for i in size for j in size)
-        self.sign = torch.empty(0)
 
     def width(self, rows: Tensor) -> int:
         """That of the rows."""
@@ -107,11 +109,11 @@ class FoldedKeys(KeyMap):
         torch.addcmul(grad_K, self.K, grad_b[:, None], value=-2, out=out)
         if not self.plain:
             self._mix(out, transposed=True)
-        for part, x, folded in self._parts(out):
+        # The gradient by K has served, and gives its room to the signs.
+        spare = grad_K.chunk(len(self.folded), dim=1)
+        for (part, x, folded), sign in zip(self._parts(out), spare, strict=True):
             if folded:
-                if self.sign.numel() < x.numel() or self.sign.dtype != x.dtype:
-                    self.sign = torch.empty(x.numel(), dtype=x.dtype, device=x.device)
-                part.mul_(torch.sign(x, out=self.sign[: x.numel()].view_as(x)))
+                part.mul_(torch.sign(x, out=sign))
 
     def _parts(self, x: Tensor) -> Iterable[tuple[Tensor, Tensor, bool]]:
         count = len(self.folded)

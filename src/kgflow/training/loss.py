@@ -9,6 +9,7 @@ from torch import Tensor
 
 from kgflow.data import QueryIndex
 from kgflow.engine import (
+    BLOCK,
     AutogradKeys,
     Dense,
     Kernel,
@@ -17,7 +18,6 @@ from kgflow.engine import (
     Sink,
     Stored,
     Targets,
-    fitting,
     one_vs_all,
 )
 from kgflow.errors import KgflowError
@@ -41,7 +41,7 @@ class OneVsAll:
         margin: the paper's γ.
         dropout: the share of each head's numbers that are left out in training.
         pullback: how the gradient reaches queries and keys: exactly by default, or sampled.
-        block: entities at a time; as many as suit their width if not given.
+        block: entities at a time.
     """
 
     def __init__(
@@ -51,11 +51,10 @@ class OneVsAll:
         margin: float,
         dropout: float = 0.0,
         pullback: Pullback | None = None,
-        block: int | None = None,
+        block: int = BLOCK,
     ) -> None:
         self.model, self.index, self.margin, self.dropout = model, index, margin, dropout
-        self.pullback = pullback
-        self.block = block or fitting(model.entity.weight.shape[1])
+        self.pullback, self.block = pullback, block
 
     def __call__(self, rows: NDArray[np.int64]) -> Tensor:
         """The loss of these rows of the index, a scalar that autograd can differentiate."""
