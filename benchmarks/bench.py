@@ -9,13 +9,14 @@ own and nothing contends for the cores. Writes results.json, a page and a pictur
 import argparse
 import importlib.util
 import json
-import platform
 import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import report
+
+from kgflow.provenance import machine as name
 
 HERE = Path(__file__).parent
 
@@ -77,12 +78,7 @@ def machine():
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE
     ).stdout.strip()
-    model = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [x for x in info.read_text().splitlines() if x.startswith("model name")]
-        model = f"{len(names)} x {names[0].split(':')[1].strip()}" if names else model
-    return {"date": datetime.now(UTC).date().isoformat(), "commit": commit, "machine": model}
+    return {"date": datetime.now(UTC).date().isoformat(), "commit": commit, "machine": name()}
 
 
 def main():

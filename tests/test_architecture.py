@@ -35,6 +35,8 @@ MAY_IMPORT = {
         "training",
     }
     | LEAVES,
+    "reproduction": {"config", "data", "models", "run", "store"} | LEAVES,
+    "provenance": set(),
     "insight": {"algebra", "data", "evaluation", "models", "prediction", "run", "training"}
     | LEAVES,
 }

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kgflow.cli import bench, data, discover, evaluate, models, predict, train
+from kgflow.cli import bench, data, discover, evaluate, models, predict, reproduce, train
 from kgflow.errors import KgflowError
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("discover")(discover.discover)
 app.command("models")(models.models)
+app.command("reproduce")(reproduce.reproduce)
 app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
 
