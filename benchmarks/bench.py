@@ -95,7 +95,7 @@ def main():
         results["training"] = [
             training("fb15k-237", 256, 1024, warm=540),
             training("fb15k-237", 1024, 1024, warm=540),
-            training("wn18rr", 256, 128, warm=1360),
+            training("wn18rr", 256, 128, warm=400),
             training("wn18rr", 1024, 128, warm=400),
         ]
         results["distmult"] = distmult("fb15k-237", 512, peers)

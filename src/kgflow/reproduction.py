@@ -8,24 +8,35 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgflow.config import Experiment
 from kgflow.data import load
 from kgflow.errors import KgflowError
-from kgflow.models import MODELS
-from kgflow.run import Run, settle
+from kgflow.models import MODELS, model_class
+from kgflow.run import Run
 from kgflow.store import read_metrics
 
 SMALL = ("umls", "nations", "countries-s1")
 
 
 @dataclass(frozen=True)
-class Result:
-    """One experiment's outcome: the test metrics, or why there are none."""
+class Plan:
+    """One experiment: what is trained on what, and the command that does it."""
 
     data: str
     model: str
-    dim: int
-    command: str
+    words: tuple[str, ...]
+
+    @property
+    def command(self) -> str:
+        """As a user types it."""
+        return " ".join(("kgflow", *self.words))
+
+
+@dataclass(frozen=True)
+class Result:
+    """An experiment's outcome: the metrics of its test split, or why there are none."""
+
+    plan: Plan
+    dim: int | None = None
     mrr: float | None = None
     hits1: float | None = None
     hits10: float | None = None
@@ -34,18 +45,24 @@ class Result:
     skipped: str | None = None
 
 
-def small(models: Sequence[str] = (), data: Sequence[str] = ()) -> list[Experiment]:
-    """Every model on every small graph, with the settings that a user gets who gives none."""
-    names = models or sorted(MODELS)
+def small(models: Sequence[str] = (), data: Sequence[str] = ()) -> list[Plan]:
+    """Every model on every small graph, with the settings that a user gets who gives none.
+
+    Example:
+        >>> small(["nfe-1"], ["umls"])[0].command
+        'kgflow train umls --model nfe-1'
+    """
+    for name in models:
+        model_class(name)  # refuses an unknown one before anything is run
     return [
-        settle({"data": graph, "model": {"name": name}}, "reproduce")
+        Plan(graph, name, ("train", graph, "--model", name))
         for graph in data or SMALL
-        for name in names
+        for name in models or sorted(MODELS)
     ]
 
 
 def reproduce(
-    experiments: Sequence[Experiment],
+    plans: Sequence[Plan],
     directory: Path,
     jobs: int = 1,
     tell: Callable[[str], None] = lambda line: None,
@@ -53,31 +70,27 @@ def reproduce(
     """Run the experiments, each in a process of its own; finished ones are not run again.
 
     Args:
-        experiments: what to run.
+        plans: what to run.
         directory: where each has its run directory.
         jobs: processes at a time, with one thread each if there are several.
         tell: told of what begins.
     """
     directory.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(lambda one: _result(one, directory, jobs, tell), experiments)
+        yield from pool.map(lambda plan: _result(plan, directory, jobs, tell), plans)
 
 
-def _result(
-    experiment: Experiment, directory: Path, jobs: int, tell: Callable[[str], None]
-) -> Result:
-    data, model = experiment.data, experiment.model
-    run = directory / f"{Path(data).name}-{model.name}"
-    words = ["train", data, "--model", model.name, "--out", str(run)]
-    result = Result(data, model.name, model.dim, f"kgflow {' '.join(words)}")
+def _result(plan: Plan, directory: Path, jobs: int, tell: Callable[[str], None]) -> Result:
+    run = directory / f"{Path(plan.data).name}-{plan.model}"
     try:
-        load(data)
+        load(plan.data)
         if not finished(run):
-            tell(result.command)
-            _call(["train", "--resume", str(run)] if run.exists() else words, jobs)
-        return _measured(result, Run.open(run))
+            tell(plan.command)
+            begun = ("train", "--resume", str(run))
+            _call(begun if run.exists() else (*plan.words, "--out", str(run)), jobs)
+        return _measured(plan, Run.open(run))
     except KgflowError as error:
-        return Result(data, model.name, model.dim, result.command, skipped=str(error))
+        return Result(plan, skipped=str(error))
 
 
 def finished(directory: Path) -> bool:
@@ -85,7 +98,7 @@ def finished(directory: Path) -> bool:
     return "test" in read_metrics(directory)
 
 
-def _call(words: list[str], jobs: int) -> None:
+def _call(words: Sequence[str], jobs: int) -> None:
     threads = {"OMP_NUM_THREADS": "1"} if jobs > 1 else {}
     done = subprocess.run(
         [sys.executable, "-m", "kgflow", *words],
@@ -97,13 +110,11 @@ def _call(words: list[str], jobs: int) -> None:
         raise KgflowError((done.stderr.strip().splitlines() or ["no message"])[-1])
 
 
-def _measured(result: Result, run: Run) -> Result:
+def _measured(plan: Plan, run: Run) -> Result:
     found, history = run.metrics["test"]["realistic"], run.history
     return Result(
-        result.data,
-        result.model,
+        plan,
         run.config.model.dim,
-        result.command,
         found["mrr"],
         found["hits@1"],
         found["hits@10"],
@@ -114,13 +125,14 @@ def _measured(result: Result, run: Run) -> Result:
 
 def markdown(results: Sequence[Result]) -> str:
     """A row for each model, and for each graph its MRR, Hits@1, Hits@10 and seconds of training."""
-    graphs = list(dict.fromkeys(r.data for r in results))
+    graphs = list(dict.fromkeys(r.plan.data for r in results))
     titles = ("MRR", "H@1", "H@10", "s")
     head = ["model", "n", *(f"{graph} {title}" for graph in graphs for title in titles)]
     lines = ["| " + " | ".join(head) + " |", "| --- |" + " ---: |" * (len(head) - 1)]
-    for model in dict.fromkeys(r.model for r in results):
-        mine = {r.data: r for r in results if r.model == model}
-        cells = [f"`{model}`", str(next(iter(mine.values())).dim)]
+    for model in dict.fromkeys(r.plan.model for r in results):
+        mine = {r.plan.data: r for r in results if r.plan.model == model}
+        dims = [str(r.dim) for r in mine.values() if r.dim is not None]
+        cells = [f"`{model}`", *(dims[:1] or ["–"])]
         for graph in graphs:
             cells += _cells(mine.get(graph))
         lines.append("| " + " | ".join(cells) + " |")

@@ -35,11 +35,12 @@ def reproduce(
     results = list(run_all(plans[what](model, data), out, jobs, say))
     for result in results:
         if result.skipped:
-            say(f"{result.data}, {result.model}: {result.skipped}")
+            say(f"{result.plan.data}, {result.plan.model} skipped: {result.skipped}")
     if page is not None:
         page.write_text(_page(what, markdown(results)), encoding="utf-8")
     if json:
-        show_json({"results": [asdict(result) for result in results]})
+        found = [asdict(r) | {"command": r.plan.command} for r in results]
+        show_json({"results": found})
     else:
         print(markdown(results))
 
