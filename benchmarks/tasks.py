@@ -107,7 +107,7 @@ def whole_epoch(name, n, batch):
     return {"seconds": time.perf_counter() - began}
 
 
-def learning(name, n, batch, backward, epochs=3):
+def learning(name, n, batch, backward, epochs=2):
     """Validation MRR after each of the first epochs."""
     from kgflow.evaluation import rank
 
