@@ -5,7 +5,7 @@ DATASETS := $(abspath ../shared/datasets)
 # Benchmark data sets beside the checkout are used where there are any.
 export KGFLOW_DATA ?= $(if $(wildcard $(DATASETS)),$(DATASETS),)
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench reproduce clean
 
 demo: .make/installed
 	$(BIN)/python examples/demo.py
@@ -21,6 +21,11 @@ lint: .make/developed
 # A quarter of an hour or more, on an idle machine; `make bench QUICK=1` takes a minute.
 bench: .make/developed $(if $(QUICK),,.make/peers)
 	$(BIN)/kgflow bench $(if $(QUICK),--quick)
+
+# Every model on umls, nations and countries: most of an hour; what is finished is not run again.
+reproduce: .make/installed
+	mkdir -p docs/results
+	$(BIN)/kgflow reproduce small --jobs 2 --page docs/results/small.md
 
 # Installed once, and again only when the requirements change.
 .make/installed: pyproject.toml constraints.txt

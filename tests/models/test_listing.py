@@ -1,0 +1,59 @@
+"""The models as a table: what a row says is what the model is."""
+
+from pathlib import Path
+
+import pytest
+
+from kgflow.config import TrainingConfig
+from kgflow.errors import KgflowError
+from kgflow.models import MODELS, build
+from kgflow.models.listing import listing, markdown
+from kgflow.run import settle
+
+every = pytest.mark.parametrize("name", sorted(MODELS))
+PAGE = Path(__file__).parents[2] / "docs" / "models.md"
+
+
+@every
+def test_a_row_counts_the_numbers_that_there_are(name):
+    row = MODELS[name].row
+    for n in (12, 24):
+        model = build(name, 5, 4, n)
+        for part, table in (("entity", model.entity), ("relation", model.relation)):
+            assert eval(getattr(row, part), {"n": n}) == table.weight.shape[1]
+
+
+@every
+def test_settings_are_settings(name):
+    settings = dict(MODELS[name].settings)
+    dim = settings.pop("dim", 12)
+    assert settings.keys() <= TrainingConfig.model_fields.keys()
+    assert build(name, 5, 4, int(dim)).dim == dim
+    chosen = settle({"data": "umls", "model": {"name": name}}, "here")
+    assert {k: getattr(chosen.training, k) for k in settings} == settings
+    assert settle({"data": "umls", "model": {"name": name, "dim": 24}}, "here").model.dim == 24
+
+
+@every
+def test_a_dimension_that_does_not_fit_gets_one_sentence(name):
+    multiple = MODELS[name].multiple
+    if multiple == 1:
+        return
+    with pytest.raises(KgflowError) as raised:
+        build(name, 5, 4, 10 * multiple + 1)
+    sentence = f"dimension {10 * multiple + 1} does not fit {name}, which needs a multiple of"
+    assert str(raised.value).startswith(sentence)
+    assert str(raised.value).endswith(f"take {10 * multiple} or {11 * multiple}")
+
+
+def test_the_listing_has_every_model():
+    found = {m["name"]: m for m in listing()}
+    assert found.keys() == MODELS.keys()
+    assert found["nfe-1"]["lowers"]
+    assert not found["transe-l1"]["lowers"]
+    assert found["conve"]["x0"] == "–"
+
+
+def test_the_documentation_shows_this_table():
+    """After a change: kgflow models --markdown."""
+    assert markdown() in PAGE.read_text(encoding="utf-8")
