@@ -13,9 +13,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from kgflow.algebra.basis import Basis
 from kgflow.algebra.flow import Flow
-from kgflow.algebra.function import Affine, Function, Scaling, Translation, TwoPiece
+from kgflow.algebra.function import Affine, Function, Scaling, Translation
 from kgflow.algebra.quadrature import EDGE, integrate
+from kgflow.algebra.spline import Spline
 from kgflow.algebra.variable import SQRT3, Normal, Point, Uniform, Variable
 
 Interval = tuple[float, float]
@@ -28,7 +30,7 @@ class Coordinates(NamedTuple):
     Two of them can be compared when they are of one `basis`: one family of functions, one x0.
     """
 
-    basis: tuple[str, Variable | None]
+    basis: tuple[str | Basis, Variable | None]
     parts: tuple[Tensor, ...]
     gram: tuple[tuple[float, ...], ...]
 
@@ -55,7 +57,8 @@ def coordinates(flow: Flow) -> Coordinates | None:
         (tensor([1.]), tensor([2.]))
     """
     if isinstance(flow.x0, Point):
-        return Coordinates(("point", None), (flow.value,), ((1.0,),))
+        parts = flow.reals
+        return Coordinates((f"point of {len(parts)}", None), parts, identity(len(parts)))
     if not flow.x0.symmetric:
         return None
     flow = flow.unscaled()
@@ -84,10 +87,16 @@ def _(f: Affine, x0: Variable) -> Coordinates:
 
 
 @_coordinates.register
-def _(f: TwoPiece, x0: Variable) -> Coordinates:
-    lower, upper = f.halves()
-    parts = (f.mu, lower.abs(), upper.abs())
-    return Coordinates(("two-piece", x0), parts, two_piece_gram(x0))
+def _(f: Spline, x0: Variable) -> Coordinates | None:
+    if not f.basis.symmetric:
+        return None
+    return Coordinates((f.basis, x0), (f.mu, *f.rising()), spline_gram(x0, f.basis))
+
+
+@cache
+def identity(size: int) -> tuple[tuple[float, ...], ...]:
+    """The Gram matrix of a basis that is orthonormal already."""
+    return tuple(tuple(float(i == j) for j in range(size)) for i in range(size))
 
 
 @cache
@@ -97,17 +106,33 @@ def affine_gram(x0: Variable) -> tuple[tuple[float, ...], ...]:
 
 
 @cache
-def two_piece_gram(x0: Variable) -> tuple[tuple[float, ...], ...]:
-    """The Gram matrix of {1, the quantile function's negative part, its positive part}."""
-    m1, m2 = moment(x0, 1, RIGHT), moment(x0, 2, RIGHT)
-    return ((1.0, -m1, m1), (-m1, m2, 0.0), (m1, 0.0, m2))
+def spline_gram(x0: Variable, basis: Basis) -> tuple[tuple[float, ...], ...]:
+    """The Gram matrix of {1, the functions of a basis at x0's quantile function}, integrated."""
+    knots = [x0.cdf(torch.tensor(knot, dtype=torch.float64)) for knot in basis.knots]
+
+    def products(z: Tensor) -> Tensor:
+        z = z.flatten()
+        functions = torch.stack([torch.ones_like(z), *basis.values(x0.icdf(z))], dim=1)
+        return functions[:, :, None] * functions[:, None, :]
+
+    found = integrate(products, 2, [*knots, *x0.jumps()])
+    return tuple(tuple(row) for row in found.tolist())
 
 
 @cache
 def cholesky(gram: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
-    """The lower triangular factor L of a Gram matrix, G = L L'."""
-    factor = torch.linalg.cholesky(torch.tensor(gram, dtype=torch.float64))
-    return tuple(tuple(row) for row in factor.tolist())
+    """The lower triangular factor L of a Gram matrix, G = L L'.
+
+    A function that depends on those before it, as on a discrete x0, gets a column of zeros.
+    """
+    size = range(len(gram))
+    L = [[0.0 for _ in size] for _ in size]
+    for j in size:
+        rest = [gram[i][j] - sum(L[i][k] * L[j][k] for k in range(j)) for i in size]
+        if rest[j] > 1e-12 * gram[j][j]:
+            for i in size[j:]:
+                L[i][j] = rest[i] / math.sqrt(rest[j])
+    return tuple(map(tuple, L))
 
 
 @singledispatch
@@ -120,10 +145,15 @@ def moment(x0: Variable, power: int, interval: Interval) -> float:
     """
     lo, hi = (float(x0.cdf(torch.tensor(x, dtype=torch.float64))) for x in interval)
 
+    if lo == hi:
+        return 0.0
+
     def inside(z: Tensor) -> Tensor:
         return (lo + (hi - lo) * z).clamp(EDGE, 1 - EDGE)
 
-    return (hi - lo) * float(integrate(lambda z: x0.icdf(inside(z)) ** power))
+    middle = torch.tensor([0.5], dtype=torch.float64)
+    breaks = ((torch.cat([middle, x0.jumps()]) - lo) / (hi - lo)).clamp(0, 1)
+    return (hi - lo) * float(integrate(lambda z: x0.icdf(inside(z)) ** power, breaks=[*breaks]))
 
 
 @moment.register
@@ -151,5 +181,4 @@ def _combine(terms: list[tuple[float, Tensor]]) -> Tensor:
         if factor != 0:
             term = part if factor == 1 else factor * part
             total = term if total is None else total + term
-    assert total is not None, "a Gram factor has no zero column"
-    return total
+    return torch.zeros_like(terms[0][1]) if total is None else total

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 from torch.distributions import TransformedDistribution
 
-from kgflow.algebra.function import Function, Linear, Scaling, TwoPiece
-from kgflow.algebra.quadrature import integrate
+from kgflow.algebra.function import Function, Linear, Scaling
+from kgflow.algebra.quadrature import integrate, rule
+from kgflow.algebra.spline import Spline
 from kgflow.algebra.variable import Point, Scaled, Variable
 
 
@@ -39,6 +40,12 @@ class Flow:
             raise TypeError(f"{self.x0} is random: its image has a distribution, not a value")
         x0 = torch.tensor(self.x0.value, dtype=torch.float64)
         return self.f.forward(x0).expand(self.f.shape)
+
+    @property
+    def reals(self) -> tuple[Tensor, ...]:
+        """The value as real numbers, ``(..., n)`` each: itself, or its real and imaginary part."""
+        value = self.value
+        return (value.real, value.imag) if value.is_complex() else (value,)
 
     @property
     def variable(self) -> Variable:
@@ -82,8 +89,9 @@ class Flow:
         return self.f.forward(torch.where(self.f.sign >= 0, x0.icdf(z), x0.icdf(1 - z)))
 
     def kinks(self) -> list[Tensor]:
-        """The z where the quantile function has kinks, and their mirror images."""
+        """The z where the quantile function has kinks or jumps, and their mirror images."""
         below = [self.variable.cdf(x) for x in self.f.kinks()]
+        below += self.variable.jumps().to(self.f.device)
         return below + [1 - z for z in below]
 
     def entropy(self) -> Tensor:
@@ -113,6 +121,17 @@ def _(f: Linear, x0: Variable) -> Tensor:
 
 
 @expected_log_slope.register
-def _(f: TwoPiece, x0: Variable) -> Tensor:
-    below = x0.cdf(f.mu.new_zeros(()))
-    return below * f.left.abs().log() + (1 - below) * f.right.abs().log()
+def _(f: Spline, x0: Variable) -> Tensor:
+    # Node by node: the slopes of all flows at all nodes might not fit into memory.
+    total = torch.zeros_like(f.mu)
+    for piece, middle in zip(f.basis.pieces(), f.basis.middles(), strict=True):
+        low, high = x0.cdf(torch.tensor(piece, dtype=torch.float64, device=f.device))
+        if f.basis.straight(*piece):
+            x, weights = low.new_tensor([middle]), high - low[None]
+        else:
+            nodes, weights = (part.to(low) * (high - low) for part in rule())
+            x = x0.icdf(low + nodes)
+        for place, weight in zip(x, weights, strict=True):
+            if weight > 0:
+                total = total + weight * f.slope(place).abs().log()
+    return total

@@ -66,6 +66,8 @@ class Function(Transform, ABC):
         for part in vars(self).values():
             if isinstance(part, Tensor):
                 yield part
+            elif isinstance(part, tuple):
+                yield from part
             elif isinstance(part, Function):
                 yield from part.tensors()
 
@@ -162,54 +164,11 @@ class Affine(Linear):
         return Affine(-self.mu / sigma, 1 / sigma)
 
 
-class TwoPiece(Function):
-    r""":math:`f(x) = \sigma_1 x + \mu` for :math:`x \le 0`, else :math:`\sigma_2 x + \mu` (Eq. 6).
-
-    It is invertible where :math:`\sigma_1 \sigma_2 > 0`.
-
-    Example:
-        >>> f = TwoPiece(mu=torch.tensor(1.0), left=torch.tensor(2.0), right=torch.tensor(3.0))
-        >>> f(torch.tensor([-1.0, 1.0]))
-        tensor([-1.,  4.])
-    """
-
-    def __init__(self, mu: Tensor, left: Tensor, right: Tensor) -> None:
-        super().__init__()
-        self.mu, self.left, self.right = mu, left, right
-
-    def forward(self, x: Tensor) -> Tensor:
-        """σ₁ x + μ on the left of 0, σ₂ x + μ on its right."""
-        return self.slope(x) * x + self.mu
-
-    def slope(self, x: Tensor) -> Tensor:
-        """σ₁ on the left of 0, σ₂ on its right."""
-        return torch.where(x <= 0, self.left, self.right)
-
-    @property
-    def sign(self) -> Tensor:  # type: ignore[override]
-        """Whether it increases (1) or decreases (-1); a fold, which does both, is refused."""
-        if bool((self.left * self.right < 0).any()):
-            raise NotInvertibleError("a two-piece function needs two slopes of one sign")
-        return (self.left + self.right).sign()
-
-    def inverse(self) -> Function:
-        """Back to the kink, then one over the slopes, which swap sides where f decreases."""
-        left, right = (1 / nonzero(half) for half in self.halves())
-        return TwoPiece(torch.zeros_like(self.mu), left, right) @ Translation(-self.mu)
-
-    def kinks(self) -> list[Tensor]:
-        """Zero."""
-        return [self.mu.new_zeros(())]
-
-    def halves(self) -> tuple[Tensor, Tensor]:
-        """The slopes that shape the lower and the upper half of the *values*."""
-        return ordered(self.sign >= 0, self.left, self.right)
-
-
 class Composition(Function):
     r""":math:`f \circ g` where the two have no closed form together.
 
     Example:
+        >>> from kgflow.algebra import TwoPiece
         >>> kink = TwoPiece(torch.tensor(1.0), torch.tensor(1.0), torch.tensor(2.0))
         >>> type(kink @ kink).__name__
         'Composition'
@@ -244,17 +203,17 @@ class Composition(Function):
         except NotInvertibleError:
             return self.inner.kinks()
 
+    @property
+    def shape(self) -> torch.Size:
+        """The shapes of both together."""
+        return torch.broadcast_shapes(self.outer.shape, self.inner.shape)
+
 
 def nonzero(sigma: Tensor) -> Tensor:
     """The scale itself, refused where it is zero."""
     if bool((sigma == 0).any()):
         raise NotInvertibleError("a function with scale zero has no inverse and no density")
     return sigma
-
-
-def ordered(keep: Tensor, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-    """Left and right, swapped where they are not to be kept."""
-    return torch.where(keep, left, right), torch.where(keep, right, left)
 
 
 def compose(outer: Function, inner: Function) -> Function:
@@ -265,23 +224,15 @@ def compose(outer: Function, inner: Function) -> Function:
         >>> f.mu, f.sigma
         (tensor(1.), tensor(3.))
     """
-    for left, right, rule in _RULES:
+    for left, right, rule in RULES:
         if isinstance(outer, left) and isinstance(inner, right):
             return rule(outer, inner)
     return Composition(outer, inner)
 
 
-def _shrink(f: TwoPiece, g: Scaling) -> Function:
-    # A positive scale keeps the kink at 0 and both sides in place; a negative one swaps them.
-    left, right = ordered(g.sigma >= 0, f.left, f.right)
-    return TwoPiece(f.mu, left * g.sigma, right * g.sigma)
-
-
-# The first rule that fits is taken, so the narrow ones come first.
-_RULES: list[tuple[type, type, Callable[..., Function]]] = [
+RULES: list[tuple[type, type, Callable[..., Function]]] = [
     (Translation, Translation, lambda f, g: Translation(f.mu + g.mu)),
     (Scaling, Scaling, lambda f, g: Scaling(f.sigma * g.sigma)),
     (Linear, Linear, lambda f, g: Affine(f.sigma * g.mu + f.mu, f.sigma * g.sigma)),
-    (Linear, TwoPiece, lambda f, g: TwoPiece(f.forward(g.mu), f.sigma * g.left, f.sigma * g.right)),
-    (TwoPiece, Scaling, _shrink),
 ]
+"""What two families make together; the first that fits is taken, so the narrow ones come first."""

@@ -13,7 +13,8 @@ EDGE = 2.0**-53
 
 
 @cache
-def _rule() -> tuple[Tensor, Tensor]:
+def rule() -> tuple[Tensor, Tensor]:
+    """Nodes in (0, 1) and their weights, which add up to 1."""
     # Tanh-sinh forgives what happens at the ends of a panel: poles of quantile functions, kinks.
     step = torch.linspace(-3.4, 3.4, STEPS, dtype=torch.float64)
     inner = 0.5 * math.pi * torch.sinh(step)
@@ -47,7 +48,7 @@ def integrate(
         >>> integrate(lambda z: z, device=torch.device("meta")).device
         device(type='meta')
     """
-    node, weight = (x.to(device).view(-1, *[1] * (ndim + 1)) for x in _rule())
+    node, weight = (x.to(device).view(-1, *[1] * (ndim + 1)) for x in rule())
     fixed = torch.tensor([0.0, 0.5, 1.0], dtype=torch.float64, device=device).view(-1, *[1] * ndim)
     edges = torch.stack(torch.broadcast_tensors(*fixed, *breaks)).sort(dim=0).values
     width = edges.diff(dim=0)

@@ -8,9 +8,10 @@ from torch import Tensor
 
 from kgflow.algebra.coordinates import Coordinates, coordinates
 from kgflow.algebra.flow import Flow
-from kgflow.algebra.function import Linear, TwoPiece
+from kgflow.algebra.function import Linear
 from kgflow.algebra.quadrature import integrate
-from kgflow.algebra.variable import Normal, Point, Uniform
+from kgflow.algebra.spline import TwoPiece
+from kgflow.algebra.variable import Normal, Point
 
 
 class Query(NamedTuple):
@@ -51,15 +52,18 @@ class Lowered(Similarity):
 
 
 class Paired(Similarity):
-    r"""A similarity of two rows that is no inner product: :math:`D(p, q) = g(Q, K) + a + b`."""
+    r"""A similarity of two rows that is no inner product: :math:`D(p, q) = g(Q, K) + a + b`.
 
-    @abstractmethod
+    The rows are the points p and q themselves where nothing else is said.
+    """
+
     def query(self, p: Flow) -> Query:
         """The row Q of p, ``(..., m)``, and a number a."""
+        return Query(*_point(p))
 
-    @abstractmethod
     def keys(self, q: Flow) -> Keys:
         """The row K of q, ``(..., l)``, and a number b."""
+        return Keys(*_point(q))
 
     @abstractmethod
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
@@ -81,7 +85,7 @@ class SquaredWasserstein(Lowered):
     .. math:: D(p, q) = -\sum_i \int_0^1 (F_i^{-1}(z) - G_i^{-1}(z))^2 dz
 
     In closed form where both quantile functions stand in one basis, else integrated. For points
-    it is the negative squared Euclidean distance.
+    it is the negative squared Euclidean distance, of complex numbers as of pairs of reals.
 
     Example:
         >>> from kgflow.algebra import Affine, Flow, Normal
@@ -137,8 +141,8 @@ class KullbackLeibler(Lowered):
     .. math:: D(p, q) = -\sum_i \Big( \log\frac{\sigma_q}{\sigma_p}
               + \frac{\sigma_p^2 + (\mu_p - \mu_q)^2}{2 \sigma_q^2} - \frac12 \Big)
 
-    It is -infinity where a scale of q is zero, and refused for a uniform x0, whose images seldom
-    share their support.
+    It is -infinity where a scale of q is zero, and refused for a bounded x0 (uniform, triangular,
+    discrete), whose images seldom share their support.
 
     Example:
         >>> from kgflow.algebra import Affine, Flow, Normal
@@ -176,6 +180,8 @@ class KullbackLeibler(Lowered):
 class InnerProduct(Lowered):
     r""":math:`D(x, y) = x^T y` for points, DistMult's similarity.
 
+    For complex points it is :math:`\mathrm{Re}(x^T \bar y)`, ComplEx's.
+
     Example:
         >>> from kgflow.algebra import Flow, Point, Scaling
         >>> p = Flow(Point(1.0), Scaling(torch.tensor([1.0, 2.0])))
@@ -185,15 +191,15 @@ class InnerProduct(Lowered):
 
     def __call__(self, p: Flow, q: Flow) -> Tensor:
         """D(p, q)."""
-        return (p.value * q.value).sum(-1)
+        return (torch.cat(p.reals, dim=-1) * torch.cat(q.reals, dim=-1)).sum(-1)
 
     def query(self, p: Flow) -> Query:
         """Q = x, a = 0."""
-        return Query(p.value, p.value.new_zeros(p.value.shape[:-1]))
+        return Query(*_point(p))
 
     def keys(self, q: Flow) -> Keys:
         """K = y, b = 0."""
-        return Keys(q.value, q.value.new_zeros(q.value.shape[:-1]))
+        return Keys(*_point(q))
 
 
 class Norm(Paired):
@@ -210,27 +216,20 @@ class Norm(Paired):
     def __init__(self, p: int) -> None:
         self.p = p
 
-    def query(self, p: Flow) -> Query:
-        """The point."""
-        return Query(p.value, p.value.new_zeros(p.value.shape[:-1]))
-
-    def keys(self, q: Flow) -> Keys:
-        """The point."""
-        return Keys(q.value, q.value.new_zeros(q.value.shape[:-1]))
-
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
         """The negative norm of the difference."""
         return -torch.linalg.vector_norm(Q - K, ord=self.p, dim=-1)
 
     def matrix(self, Q: Tensor, K: Tensor) -> Tensor:
         """The same without holding the differences."""
-        return -torch.cdist(Q, K, p=self.p)
+        # By differences: as |Q|² - 2 QKᵀ + |K|² near points would lose half of their digits.
+        return -torch.cdist(Q, K, p=self.p, compute_mode="donot_use_mm_for_euclid_dist")
 
 
 def integrate_wasserstein(p: Flow, q: Flow) -> Tensor:
     """The squared 2-Wasserstein distance by integrating quantile functions."""
     if isinstance(p.x0, Point) and isinstance(q.x0, Point):
-        return (p.value - q.value).square().sum(-1)
+        return (p.value - q.value).abs().square().sum(-1)
     ndim, breaks = len(torch.broadcast_shapes(p.f.shape, q.f.shape)), p.kinks() + q.kinks()
 
     def gap(z: Tensor) -> Tensor:
@@ -242,7 +241,7 @@ def integrate_wasserstein(p: Flow, q: Flow) -> Tensor:
 def integrate_kl(p: Flow, q: Flow) -> Tensor:
     """The Kullback-Leibler divergence by integrating log p - log q along p's quantile function."""
     for side in (p, q):
-        if isinstance(side.unscaled().x0, Uniform):
+        if side.variable.icdf(torch.tensor([0.0, 1.0])).isfinite().any():
             raise ValueError("KL needs images of one support: choose a normal x0, or Wasserstein")
 
     def gap(z: Tensor) -> Tensor:
@@ -253,6 +252,12 @@ def integrate_kl(p: Flow, q: Flow) -> Tensor:
     jumps = [p.marginals.cdf(q.f.forward(x)) for x in q.f.kinks()]
     ndim = len(torch.broadcast_shapes(p.f.shape, q.f.shape))
     return integrate(gap, ndim, p.kinks() + jumps, p.f.device).sum(-1)
+
+
+def _point(flow: Flow) -> tuple[Tensor, Tensor]:
+    """The point as one row of reals, and zero."""
+    x = torch.cat(flow.reals, dim=-1)
+    return x, x.new_zeros(x.shape[:-1])
 
 
 def _unfolded(flow: Flow) -> Flow:

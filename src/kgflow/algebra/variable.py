@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 from torch.distributions import Distribution, constraints
 from torch.distributions.constraints import Constraint
+from torch.nn.functional import logsigmoid
 
-SQRT3 = math.sqrt(3.0)
+SQRT3, SQRT6 = math.sqrt(3.0), math.sqrt(6.0)
 
 
 class Variable(Distribution, ABC):
@@ -30,6 +31,8 @@ class Variable(Distribution, ABC):
     has_rsample = True
     symmetric: bool
     """Whether x0 and -x0 have the same distribution; every variable must say."""
+    continuous: bool = True
+    """Whether it has a density, and so a differential entropy."""
 
     def __init__(self) -> None:
         super().__init__(validate_args=False)
@@ -49,6 +52,10 @@ class Variable(Distribution, ABC):
     @abstractmethod
     def entropy(self) -> Tensor:
         """The differential entropy of one copy, a scalar."""
+
+    def jumps(self) -> Tensor:
+        """The z where the quantile function jumps, in float64."""
+        return torch.empty(0, dtype=torch.float64)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:  # noqa: ANN401  (torch's signature)
         """Draw by inversion: the quantile function of a uniform variable."""
@@ -130,6 +137,110 @@ class Uniform(Variable):
         return torch.tensor(math.log(2 * SQRT3), dtype=torch.float64)
 
 
+class Triangular(Variable):
+    r"""The symmetric triangle on :math:`[-\sqrt 6, \sqrt 6]`, which has mean 0 and variance 1.
+
+    Example:
+        >>> Triangular().icdf(torch.tensor([0.0, 0.5, 1.0]))
+        tensor([-2.4495,  0.0000,  2.4495])
+    """
+
+    symmetric = True
+
+    def icdf(self, value: Tensor) -> Tensor:
+        r""":math:`\pm\sqrt 6 (1 - \sqrt{1 - |2z - 1|})`, with the sign of :math:`2z - 1`."""
+        return SQRT6 * (value - 0.5).sign() * (1 - torch.sqrt(1 - (2 * value - 1).abs()))
+
+    def cdf(self, value: Tensor) -> Tensor:
+        r""":math:`\tfrac12 + y - \tfrac12 y|y|` of :math:`y = x/\sqrt 6`, held to [-1, 1]."""
+        y = (value / SQRT6).clamp(-1, 1)
+        return 0.5 + y - 0.5 * y * y.abs()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        r""":math:`\log((\sqrt 6 - |x|) / 6)` inside, :math:`-\infty` outside."""
+        return torch.log((SQRT6 - value.abs()).clamp_min(0) / 6)
+
+    def entropy(self) -> Tensor:
+        r""":math:`\tfrac12 + \log\sqrt 6`."""
+        return torch.tensor(0.5 + math.log(SQRT6), dtype=torch.float64)
+
+
+class Logistic(Variable):
+    r"""The logistic variable with scale :math:`s = \sqrt 3/\pi`: mean 0, variance 1, heavier tails.
+
+    Example:
+        >>> Logistic().cdf(Logistic().icdf(torch.tensor(0.75)))
+        tensor(0.7500)
+    """
+
+    symmetric = True
+
+    def icdf(self, value: Tensor) -> Tensor:
+        r""":math:`s \log(z / (1 - z))`."""
+        return SQRT3 / math.pi * torch.logit(value)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        r""":math:`1 / (1 + e^{-x/s})`."""
+        return torch.sigmoid(value * math.pi / SQRT3)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        r""":math:`-x/s - 2 \log(1 + e^{-x/s}) - \log s`."""
+        y = value * math.pi / SQRT3
+        return logsigmoid(y) + logsigmoid(-y) - math.log(SQRT3 / math.pi)
+
+    def entropy(self) -> Tensor:
+        r""":math:`2 + \log s`."""
+        return torch.tensor(2 + math.log(SQRT3 / math.pi), dtype=torch.float64)
+
+
+class Discrete(Variable):
+    r"""Equally likely points at equal steps, with mean 0 and variance 1.
+
+    It has no density; its differential entropy is :math:`-\infty`, as a point's.
+
+    Args:
+        points: how many, k.
+
+    Example:
+        >>> Discrete(5).icdf(torch.tensor([0.1, 0.3, 0.5, 0.7, 0.9]))
+        tensor([-1.4142, -0.7071,  0.0000,  0.7071,  1.4142])
+    """
+
+    symmetric, continuous = True, False
+
+    def __init__(self, points: int = 5) -> None:
+        if points < 2:
+            raise ValueError(f"a random x0 has 2 points or more, not {points}")
+        super().__init__()
+        self.points = points
+
+    def jumps(self) -> Tensor:
+        r""":math:`1/k, \dots, (k-1)/k`."""
+        return torch.arange(1, self.points, dtype=torch.float64) / self.points
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """The point at this share of them; where it jumps, the middle between two."""
+        place = value * self.points
+        low, high = (x.clamp(0, self.points - 1) for x in (place.ceil() - 1, place.floor()))
+        return self._point((low + high) / 2)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """The share of points that are not above."""
+        points = self._point(torch.arange(self.points, dtype=value.dtype, device=value.device))
+        return (value[..., None] >= points).to(value).mean(-1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Refused: there is no density."""
+        raise ValueError("a discrete x0 has no density")
+
+    def entropy(self) -> Tensor:
+        r""":math:`-\infty`."""
+        return torch.tensor(-math.inf, dtype=torch.float64)
+
+    def _point(self, place: Tensor) -> Tensor:
+        return math.sqrt(12 / (self.points**2 - 1)) * (place - (self.points - 1) / 2)
+
+
 class Scaled(Variable):
     r"""The variable :math:`x_k = x_0 / k` of Proposition 5, by its factor :math:`1/k`.
 
@@ -144,7 +255,12 @@ class Scaled(Variable):
         if not 0 <= factor < math.inf:
             raise ValueError(f"the factor 1/k must be 0 or more and finite, not {factor}")
         super().__init__()
-        self.x0, self.factor, self.symmetric = x0, factor, x0.symmetric
+        self.x0, self.factor = x0, factor
+        self.symmetric, self.continuous = x0.symmetric, x0.continuous
+
+    def jumps(self) -> Tensor:
+        """Those of the variable."""
+        return self.x0.jumps()
 
     def icdf(self, value: Tensor) -> Tensor:
         """The quantile function, times the factor."""
@@ -180,5 +296,11 @@ class Point:
     value: float
 
 
-VARIABLES: dict[str, Variable] = {"normal": Normal(), "uniform": Uniform()}
+VARIABLES: dict[str, Variable] = {
+    "normal": Normal(),
+    "uniform": Uniform(),
+    "triangular": Triangular(),
+    "logistic": Logistic(),
+    "discrete": Discrete(),
+}
 """The random x0 that a configuration can name."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from kgflow.engine.blocks import BLOCK, blocks
+from kgflow.engine.blocks import blocks
 
 Lower = Callable[[Tensor], tuple[Tensor, Tensor]]
 """Entity rows ``(N, w)`` to keys K ``(N, m)`` and b ``(N,)``."""
@@ -15,6 +15,9 @@ Meet = Callable[[Tensor, Tensor], Tensor]
 
 KEEP = 2**27
 """Numbers of lowered keys that are kept for the next queries."""
+
+AT_ONCE = 2**14
+"""Entities multiplied at a time: without a gradient to hold, more than in training."""
 
 TILE = 2**22
 """Numbers that a meeting which is no matrix product may hold at a time."""
@@ -47,7 +50,7 @@ class Entities:
         lower: Lower,
         meet: Meet | None = None,
         keep: int = KEEP,
-        block: int = BLOCK,
+        block: int = AT_ONCE,
     ) -> None:
         self.table, self.lower, self.meet, self.keep, self.block = table, lower, meet, keep, block
         self.kept: list[Tensor] = []

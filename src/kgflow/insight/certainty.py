@@ -20,7 +20,8 @@ def entity_uncertainty(run: Run) -> "pl.DataFrame":
 
     entropy = run.predictor.entropy["entity"]
     if entropy is None:
-        raise KgflowError(f"{run.config.model.name} embeds points: it knows no uncertainty")
+        name = run.config.model.name
+        raise KgflowError(f"{name} knows no uncertainty: its x0 is a point, or discrete")
     data, ends = run.data, np.concatenate([run.data.train.h, run.data.train.t])
     frame = pl.DataFrame(
         {

@@ -8,7 +8,6 @@ import torch
 
 from kgflow.algebra import Flow, Variable
 from kgflow.errors import KgflowError
-from kgflow.models import FlowModel
 from kgflow.run import Run
 
 if TYPE_CHECKING:
@@ -95,11 +94,12 @@ def learning_curve(axes: "Axes", run: Run) -> None:
 @torch.no_grad()
 def densities(axes: "Axes", run: Run, entities: Sequence[str]) -> None:
     """The densities of f(x0) of some entities, in the coordinate that shows them best."""
-    model = run.model
-    if not isinstance(model, FlowModel) or not isinstance(model.x0, Variable):
-        raise KgflowError(f"{run.config.model.name} embeds points: it has no densities")
-    ids = run.data.entities.ids(entities)
+    model, ids = run.model, run.data.entities.ids(entities)
     flow = model.flow(model.entity.weight[torch.from_numpy(ids)].cpu())
+    if flow is None or not isinstance(flow.x0, Variable):
+        raise KgflowError(f"{run.config.model.name} embeds points: it has no densities")
+    if not flow.x0.continuous:
+        raise KgflowError("the images of a discrete x0 have no densities")
     z = torch.linspace(0.002, 0.998, 400)[:, None, None]
     x, i = flow.quantile(z), _telling(flow)
     density = flow.marginals.log_prob(x).exp()

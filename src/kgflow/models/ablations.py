@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from kgflow.algebra import Affine, Normal, Point, Scaling, SquaredWasserstein, Translation
 from kgflow.models.model import FlowModel
+from kgflow.models.row import Row
 
 
 class NFE1Mu(FlowModel):
@@ -19,6 +20,19 @@ class NFE1Mu(FlowModel):
     relation_parts: ClassVar = ("mu",)
     f_entity = f_relation = Translation
     x0, D = Normal(), SquaredWasserstein()
+    row: ClassVar = Row(
+        x0="𝒩(0, I)",
+        f_entity="x + e_μ",
+        f_relation="x + r_μ",
+        D="-W₂²",
+        entity="n",
+        relation="n",
+        symmetry=False,
+        antisymmetry=True,
+        inverse=True,
+        composition=True,
+        year=2023,
+    )
 
 
 class NFE1Sigma(FlowModel):
@@ -34,6 +48,19 @@ class NFE1Sigma(FlowModel):
     relation_parts: ClassVar = ("sigma",)
     f_entity = f_relation = Scaling
     x0, D = Normal(), SquaredWasserstein()
+    row: ClassVar = Row(
+        x0="𝒩(0, I)",
+        f_entity="e_σ ⊙ x",
+        f_relation="r_σ ⊙ x",
+        D="-W₂²",
+        entity="n",
+        relation="n",
+        symmetry=False,
+        antisymmetry=True,
+        inverse=False,
+        composition=True,
+        year=2023,
+    )
 
 
 class NFEPoint(FlowModel):
@@ -50,3 +77,16 @@ class NFEPoint(FlowModel):
     f_entity = Translation
     f_relation = Affine
     x0, D = Point(0.0), SquaredWasserstein()
+    row: ClassVar = Row(
+        x0="0 ∈ ℝⁿ",
+        f_entity="x + e_μ",
+        f_relation="r_σ ⊙ x + r_μ",
+        D="-‖· - ·‖²",
+        entity="n",
+        relation="2 * n",
+        symmetry=True,
+        antisymmetry=True,
+        inverse=True,
+        composition=True,
+        year=2023,
+    )

@@ -61,7 +61,8 @@ def _convert(
     kind = known[key].annotation
     if kind is Variable:
         if value not in VARIABLES:
-            raise KgflowError(f"x0 '{value}' is not known; choose {' or '.join(VARIABLES)}")
+            hint = suggest(str(value), VARIABLES) or f"; known are {', '.join(VARIABLES)}"
+            raise KgflowError(f"unknown x0 '{value}'{hint}")
         return VARIABLES[str(value)]
     try:
         return kind(value)

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from kgflow.algebra import InnerProduct, Point, Scaling
 from kgflow.models.model import FlowModel
+from kgflow.models.row import Row
 
 
 class DistMult(FlowModel):
@@ -26,3 +27,17 @@ class DistMult(FlowModel):
     relation_parts: ClassVar = ("sigma",)
     f_entity = f_relation = Scaling
     x0, D = Point(1.0), InnerProduct()
+    settings: ClassVar = {"margin": -4.0, "lr": 0.005, "epochs": 30, "decay": 0.95}
+    row: ClassVar = Row(
+        x0="1 ∈ ℝⁿ",
+        f_entity="e ⊙ x",
+        f_relation="r ⊙ x",
+        D="⟨·, ·⟩",
+        entity="n",
+        relation="n",
+        symmetry=True,
+        antisymmetry=False,
+        inverse=False,
+        composition=False,
+        year=2015,
+    )

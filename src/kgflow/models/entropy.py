@@ -3,16 +3,15 @@
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Flow, Variable
+from kgflow.algebra import Flow, Point, Variable
 from kgflow.models.model import FlowModel, Model
-from kgflow.models.nfe3 import NFE3Softplus
 
 
 @torch.no_grad()
 def entity_entropy(model: Model) -> Tensor | None:
     r""":math:`H(f_e(x_0)) - H(x_0)` of every entity, ``(E,)`` in nats.
 
-    None where the model knows no uncertainty: its x0 is a point.
+    None where the model knows no such uncertainty: its entities are points, or discrete.
 
     Example:
         >>> from kgflow.models.distmult import DistMult
@@ -22,9 +21,8 @@ def entity_entropy(model: Model) -> Tensor | None:
         >>> entity_entropy(DistMult(entities=3, relations=2, dim=4)) is None
         True
     """
-    if not isinstance(model, FlowModel | NFE3Softplus) or not isinstance(model.x0, Variable):
-        return None
-    return model.flow(model.entity.weight).entropy_change()
+    flow = model.flow(model.entity.weight)
+    return flow.entropy_change() if flow is not None and _continuous(flow.x0) else None
 
 
 @torch.no_grad()
@@ -33,7 +31,11 @@ def relation_entropy(model: Model) -> Tensor | None:
 
     For linear relations it is the same whatever h.
     """
-    if not isinstance(model, FlowModel) or not isinstance(model.x0, Variable):
+    if not isinstance(model, FlowModel) or not _continuous(model.x0):
         return None
     f_relation = model.f_relation(*model.relation.split(model.relation.weight))
     return Flow(model.x0, f_relation).entropy_change()
+
+
+def _continuous(x0: Variable | Point) -> bool:
+    return isinstance(x0, Variable) and x0.continuous

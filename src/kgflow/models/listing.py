@@ -30,7 +30,9 @@ def _describe(name: str) -> dict[str, Any]:
         "about": (getdoc(kind) or "").split("\n")[0],
         "x0": row["x0"],
         **functions,
-        **{key: row[key] for key in ("D", "entity", "relation", *RULES)},
+        "D": row["D"],
+        **{key: row[key].replace(" ", "") for key in ("entity", "relation")},
+        **{rule: row[rule] for rule in RULES},
         # Whether it is one matrix product is a fact of the model itself.
         "lowers": build(name, 2, 2, 12).meet is None,
         "year": row["year"],
@@ -47,11 +49,15 @@ def markdown() -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     for m in listing():
         rules = ["yes" if m[rule] else "no" for rule in RULES]
-        numbers = [
-            f"{m[key]}".replace("**2", "²").replace("*", "") for key in ("entity", "relation")
-        ]
+        numbers = [_symbols(m[key]) for key in ("entity", "relation")]
         form = "product" if m["lowers"] else "pairwise"
         cells = [f"`{m['name']}`", m["x0"], m["f_h"], m["f_r"], m["D"], *numbers, *rules, form]
         escaped = [str(cell).replace("|", "\\|") for cell in (*cells, m["year"])]
         lines.append("| " + " | ".join(escaped) + " |")
     return "\n".join(lines)
+
+
+def _symbols(expression: str) -> str:
+    for old, new in (("**2", "²"), ("//", "/"), ("*", "")):
+        expression = expression.replace(old, new)
+    return expression

@@ -87,6 +87,10 @@ class Model(nn.Module, ABC):
     def lower_keys(self, t: Tensor) -> Keys:
         """K ``(N, m)`` and b ``(N,)`` of entity rows ``(N, w)``."""
 
+    def flow(self, t: Tensor) -> Flow | None:
+        """What entity rows ``(..., w)`` are as images of an x0, or None where they are none."""
+        return None
+
     def query(self, h: Tensor, r: Tensor) -> Query:
         """Q and a of head and relation ids, each ``(B,)``."""
         return self.lower_query(self.entity(h), self.relation(r))

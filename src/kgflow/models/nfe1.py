@@ -3,11 +3,12 @@
 from typing import ClassVar
 
 from kgflow.algebra import Affine, SquaredWasserstein
+from kgflow.models.row import Row
 from kgflow.models.uncertain import UncertainModel
 
 
 class NFE1(UncertainModel):
-    r"""Affine flows of a normal or uniform x0, squared Wasserstein distance (Eq. 10).
+    r"""Affine flows, squared Wasserstein distance (Eq. 10).
 
     .. math:: f(h, r, t) = -\|r_\sigma h_\mu + r_\mu - t_\mu\|^2
               - \tfrac1{k^2} \||r_\sigma h_\sigma| - |t_\sigma|\|^2
@@ -18,7 +19,7 @@ class NFE1(UncertainModel):
         entities: how many entities.
         relations: how many relations, with their reciprocals.
         dim: n.
-        x0: normal or uniform; the scores are the same, densities and entropies are not.
+        x0: normal, uniform or another: the scores are the same, densities and entropies are not.
         uncertainty: the paper's 1/k² (Proposition 5, Table 2), how much the scales count.
 
     Reference:
@@ -36,3 +37,16 @@ class NFE1(UncertainModel):
     relation_parts: ClassVar = ("mu", "sigma")
     f_entity = f_relation = Affine
     D = SquaredWasserstein()
+    row: ClassVar = Row(
+        x0="𝒩(0, I)",
+        f_entity="e_σ ⊙ x + e_μ",
+        f_relation="r_σ ⊙ x + r_μ",
+        D="-W₂²",
+        entity="2 * n",
+        relation="2 * n",
+        symmetry=True,
+        antisymmetry=True,
+        inverse=True,
+        composition=True,
+        year=2023,
+    )

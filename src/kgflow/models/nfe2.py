@@ -5,6 +5,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from kgflow.algebra import Affine, PrintedWasserstein, SquaredWasserstein, TwoPiece
+from kgflow.models.row import Row
 from kgflow.models.uncertain import UncertainModel
 
 
@@ -22,8 +23,8 @@ class NFE2(UncertainModel):
     .. math:: f(h, r, t) = -\|m\|^2 - \tfrac12 \|d_1\|^2 - \tfrac12 \|d_2\|^2 - c\, m^T (d_2 - d_1)
 
     with :math:`m = r_\sigma h_\mu + r_\mu - t_\mu`, the differences :math:`d_1, d_2` of the lower
-    and upper scales, and :math:`c = \sqrt{2/\pi}` for a normal x0 (Eq. 12), :math:`\sqrt{3/4}` for
-    a uniform one (Eq. 11).
+    and upper scales, and :math:`c = \mathbb E|x_0|`: :math:`\sqrt{2/\pi}` for a normal x0 (Eq. 12),
+    :math:`\sqrt{3/4}` for a uniform one (Eq. 11).
 
     Rows: entity μ, σ₁, σ₂ and relation μ, σ, each ``(n,)``.
 
@@ -31,7 +32,7 @@ class NFE2(UncertainModel):
         entities: how many entities.
         relations: how many relations, with their reciprocals.
         dim: n.
-        x0: normal (Eq. 12) or uniform (Eq. 11).
+        x0: normal (Eq. 12), uniform (Eq. 11) or another.
         uncertainty: 1/k²; the squared scales carry 1/k², the cross term 1/k.
 
     Reference:
@@ -48,6 +49,19 @@ class NFE2(UncertainModel):
     f_relation = Affine
     f_entity = staticmethod(increasing)
     D = SquaredWasserstein()
+    row: ClassVar = Row(
+        x0="𝒩(0, I)",
+        f_entity="|e_σ₁| ⊙ x + e_μ, x ≤ 0; |e_σ₂| ⊙ x + e_μ, x > 0",
+        f_relation="r_σ ⊙ x + r_μ",
+        D="-W₂²",
+        entity="3 * n",
+        relation="2 * n",
+        symmetry=True,
+        antisymmetry=True,
+        inverse=True,
+        composition=True,
+        year=2023,
+    )
 
 
 class NFE2Paper(UncertainModel):
@@ -71,3 +85,16 @@ class NFE2Paper(UncertainModel):
     f_relation = Affine
     f_entity = staticmethod(increasing)
     D = PrintedWasserstein()
+    row: ClassVar = Row(
+        x0="𝒩(0, I)",
+        f_entity="|e_σ₁| ⊙ x + e_μ, x ≤ 0; |e_σ₂| ⊙ x + e_μ, x > 0",
+        f_relation="r_σ ⊙ x + r_μ",
+        D="Eq. 12 as printed",
+        entity="3 * n",
+        relation="2 * n",
+        symmetry=False,
+        antisymmetry=True,
+        inverse=True,
+        composition=True,
+        year=2023,
+    )

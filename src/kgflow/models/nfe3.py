@@ -3,12 +3,14 @@
 import math
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
 from kgflow.algebra import Affine, Flow, Keys, KullbackLeibler, Normal, Query
 from kgflow.errors import KgflowError
 from kgflow.models.model import FlowModel, Model
+from kgflow.models.row import Row
 
 
 class NFE3(FlowModel):
@@ -18,8 +20,9 @@ class NFE3(FlowModel):
               + \frac{(r_\sigma h_\sigma)^2 + (r_\sigma h_\mu + r_\mu - t_\mu)^2}{2 t_\sigma^2}
               - \frac12 \Big)_i
 
-    Rows: entity μ, σ and relation μ, σ, each ``(n,)``; scales start within 0.1 of 1. A scale of
-    less than `floor` in size counts as ±`floor`, which keeps :math:`1/t_\sigma^2` finite.
+    Rows: entity μ, σ and relation μ, σ, each ``(n,)``; scales start within 0.1 of 1, or of ±1 for
+    relations. One of less than `floor` in size counts as ±`floor`, which keeps
+    :math:`1/t_\sigma^2` finite.
 
     Args:
         entities: how many entities.
@@ -37,15 +40,32 @@ class NFE3(FlowModel):
     relation_parts: ClassVar = ("mu", "sigma")
     nonzero_parts: ClassVar = ("sigma",)
     x0, D = Normal(), KullbackLeibler()
+    settings: ClassVar = {"lr": 0.05, "dropout": 0.0}
+    row: ClassVar = Row(
+        x0="𝒩(0, I)",
+        f_entity="e_σ ⊙ x + e_μ",
+        f_relation="r_σ ⊙ x + r_μ",
+        D="-KL",
+        entity="2 * n",
+        relation="2 * n",
+        symmetry=True,
+        antisymmetry=True,
+        inverse=True,
+        composition=True,
+        year=2023,
+    )
 
     def __init__(self, entities: int, relations: int, dim: int, floor: float = 0.001) -> None:
         super().__init__(entities, relations, dim)
         if not 0 < floor < math.inf:
             raise KgflowError(f"floor is the smallest size of a scale, above 0: {floor} is not")
         self.floor = floor
-        # Around 1 rather than 0, where the divergence of all from all would be huge.
+        # Away from 0, where the divergence of all from all would be huge. No step of training
+        # leads through 0, so the signs of relations, which decide what is mirrored, are for good.
         for table in (self.entity, self.relation):
             table.split(table.weight.data)[1].add_(1)
+        sigma = self.relation.split(self.relation.weight.data)[1]
+        sigma.mul_(2 * torch.randint_like(sigma, 2) - 1)
 
     def f_entity(self, mu: Tensor, sigma: Tensor) -> Affine:
         """σ x + μ, the scale off zero."""
@@ -77,6 +97,20 @@ class NFE3Softplus(Model):
     relation_parts: ClassVar = ("mu", "sigma")
     nonzero_parts: ClassVar = ("sigma",)
     x0, D = Normal(), KullbackLeibler()
+    settings: ClassVar = {"lr": 0.05, "dropout": 0.0}
+    row: ClassVar = Row(
+        x0="–",
+        f_entity="–",
+        f_relation="–",
+        D="-KL(𝒩(r_σ ⊙ h_μ + r_μ, (s(r_σ) ⊙ s(h_σ))²), 𝒩(t_μ, s(t_σ)²))",
+        entity="2 * n",
+        relation="2 * n",
+        symmetry=False,
+        antisymmetry=True,
+        inverse=False,
+        composition=False,
+        year=2023,
+    )
 
     def lower_query(self, h: Tensor, r: Tensor) -> Query:
         """KL's left side for N(r_σ h_μ + r_μ, s(r_σ) s(h_σ))."""
@@ -100,7 +134,6 @@ def off_zero(sigma: Tensor, floor: float) -> Tensor:
     The gradient passes as if it had not been moved, so that a scale can leave the floor again.
 
     Example:
-        >>> import torch
         >>> off_zero(torch.tensor([0.5, 0.001, -0.001]), 0.1)
         tensor([ 0.5000,  0.1000, -0.1000])
     """

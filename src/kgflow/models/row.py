@@ -10,6 +10,11 @@ class Row:
     A model that is not of this form has a dash for x0 and the functions, and its whole scoring
     function for D.
 
+    The four rules are to hold for all entities, by relations alone and without reciprocal ones. The
+    best answer is the best of all conceivable rows; under an inner product, of those as long as a.
+    Biases of entities are left aside, and a divergence keeps its direction: D(f_r ∘ f_h, f_t) =
+    D(f_h, f_r' ∘ f_t) is what an inverse has to fulfil.
+
     Args:
         x0: the initial object.
         f_entity: f_h and f_t.
@@ -17,11 +22,12 @@ class Row:
         D: the similarity.
         entity: numbers per entity, as an expression in n, the dimension.
         relation: numbers per relation, likewise.
-        symmetry: whether r(h, t) ⇔ r(t, h) can be held for all h and t, by r alone, while the
-            model still tells entities apart.
-        antisymmetry: whether r(h, t) can be held with r(t, h) denied.
-        inverse: whether r'(t, h) ⇔ r(h, t) can be held, by r and r' alone.
-        composition: whether r(a, b) ∧ r'(b, c) ⇒ r''(a, c) can be held, by r'' of r and r' alone.
+        symmetry: whether f(h, r, t) = f(t, r, h) for some r under which two entities prefer each
+            other to themselves.
+        antisymmetry: whether f(h, r, t) > f(t, r, h) for some r, h and t.
+        inverse: whether f(h, r, t) = f(t, r', h) for some r' and some r that is not symmetric.
+        composition: whether some relations, neither all symmetric nor all alike, are closed under
+            it: r'' leads from a to where r' leads from where r leads from a, to the best answer.
         year: of the paper.
     """
 

@@ -1,9 +1,11 @@
 """TransE: relations as translations of points."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from kgflow.algebra import Norm, Point, SquaredWasserstein, Translation
 from kgflow.models.model import FlowModel
+from kgflow.models.row import Row
 
 
 class TransE(FlowModel):
@@ -26,6 +28,19 @@ class TransE(FlowModel):
     relation_parts: ClassVar = ("mu",)
     f_entity = f_relation = Translation
     x0, D = Point(0.0), SquaredWasserstein()
+    row: ClassVar = Row(
+        x0="0 ∈ ℝⁿ",
+        f_entity="x + e",
+        f_relation="x + r",
+        D="-‖· - ·‖²",
+        entity="n",
+        relation="n",
+        symmetry=False,
+        antisymmetry=True,
+        inverse=True,
+        composition=True,
+        year=2013,
+    )
 
 
 class TransEL1(FlowModel):
@@ -33,10 +48,7 @@ class TransEL1(FlowModel):
 
     .. math:: f(h, r, t) = -\|h + r - t\|_1
 
-    Rows: entity μ and relation μ, each ``(n,)``.
-
-    Reference:
-        Bordes et al.: Translating Embeddings for Modeling Multi-relational Data, NIPS 2013.
+    Rows and reference as `TransE`.
 
     Example:
         >>> TransEL1(entities=3, relations=2, dim=4).entity.weight.shape
@@ -48,3 +60,26 @@ class TransEL1(FlowModel):
     relation_parts: ClassVar = ("mu",)
     f_entity = f_relation = Translation
     x0, D = Point(0.0), Norm(1)
+    settings: ClassVar = {"dim": 64, "margin": 6.0, "dropout": 0.1, "epochs": 60}
+    row: ClassVar = replace(TransE.row, D="-‖· - ·‖₁")
+
+
+class TransEL2(FlowModel):
+    r"""Translations of the origin, Euclidean distance, as published.
+
+    .. math:: f(h, r, t) = -\|h + r - t\|_2
+
+    Rows and reference as `TransE`.
+
+    Example:
+        >>> TransEL2(entities=3, relations=2, dim=4).entity.weight.shape
+        torch.Size([3, 4])
+    """
+
+    name = "transe-l2"
+    entity_parts: ClassVar = ("mu",)
+    relation_parts: ClassVar = ("mu",)
+    f_entity = f_relation = Translation
+    x0, D = Point(0.0), Norm(2)
+    settings: ClassVar = {"dim": 64, "margin": 6.0, "dropout": 0.0, "lr": 0.05, "epochs": 60}
+    row: ClassVar = replace(TransE.row, D="-‖· - ·‖₂")

@@ -14,7 +14,7 @@ class UncertainModel(FlowModel):
         entities: how many entities.
         relations: how many relations, with their reciprocals.
         dim: n.
-        x0: normal or uniform.
+        x0: the random variable that all functions act on.
         uncertainty: the paper's 1/k² (Proposition 5, Table 2): 1 leaves x0 as it is, 0 is the
             Dirac limit, in which the scales no longer count.
     """

@@ -7,12 +7,13 @@ from torch import Tensor, nn
 
 
 class Average:
-    r"""An exponential moving average of a model's parameters, one step per epoch.
+    r"""An exponential moving average of a model's parameters and buffers, one step per epoch.
 
     .. math:: \bar w \leftarrow \beta \bar w + (1 - \beta) w
 
     with :math:`\beta` smaller in the first epochs, so that the start is soon forgotten. Averages of
-    late epochs generalise better than any of them. With β = 0 it is the model itself.
+    late epochs generalise better than any of them. What a batch normalization remembers of its
+    batches is averaged with the weights that made them. With β = 0 it is the model itself.
 
     Example:
         >>> import torch
@@ -29,19 +30,21 @@ class Average:
 
     def __init__(self, model: nn.Module, beta: float) -> None:
         self.model, self.beta = model, beta
-        parameters = model.named_parameters() if beta else ()
-        self.weights: dict[str, Tensor] = {k: p.detach().clone() for k, p in parameters}
+        self.weights: dict[str, Tensor] = {}
+        if beta:
+            self.weights = {k: x.detach().clone() for k, x in self._tensors()}
 
     def update(self, epoch: int) -> None:
-        """Take in the parameters after an epoch, counted from 0."""
+        """Take in the state after an epoch, counted from 0."""
         # The usual warm-up: the first epoch counts 1, later ones less and less.
         beta = min(self.beta, epoch / (epoch + 10))
+        own = dict(self._tensors())
         for name, average in self.weights.items():
-            average.lerp_(self.model.get_parameter(name).detach(), 1 - beta)
+            average.lerp_(own[name].detach(), 1 - beta)
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """The model with the averaged parameters; afterwards it has its own again."""
+        """The model in its averaged state; afterwards it has its own again."""
         self._swap()
         try:
             yield
@@ -49,6 +52,10 @@ class Average:
             self._swap()
 
     def _swap(self) -> None:
+        own = dict(self._tensors())
         for name, average in self.weights.items():
-            parameter = self.model.get_parameter(name)
-            self.weights[name], parameter.data = parameter.data, average
+            self.weights[name], own[name].data = own[name].data, average
+
+    def _tensors(self) -> Iterator[tuple[str, Tensor]]:
+        yield from self.model.named_parameters()
+        yield from self.model.named_buffers()

@@ -1,7 +1,6 @@
 """The quickest way to a model's keys that is exactly the model's own."""
 
 from collections.abc import Iterator
-from itertools import product
 
 import torch
 from torch import Tensor
@@ -24,7 +23,7 @@ def key_map(model: Model) -> KeyMap:
         ['FoldedKeys', 'AutogradKeys']
     """
     own = AutogradKeys(model.lower_keys)
-    rows = _random(model, 4, model.entity.weight.shape[1])
+    rows = _random(model, 16, model.entity.weight.shape[1])
     for candidate in _candidates(model, rows):
         if _agree(candidate, own, rows):
             return candidate
@@ -34,15 +33,14 @@ def key_map(model: Model) -> KeyMap:
 def _candidates(model: Model, rows: Tensor) -> Iterator[KeyMap]:
     yield RowKeys()
     found = coordinates(model.flow(rows)) if isinstance(model, FlowModel) else None
-    if found is None or len(found.parts) != len(model.entity.parts):
+    if found is None or sum(part.shape[-1] for part in found.parts) != rows.shape[1]:
         return
-    sizes = zip(found.parts, model.entity.split(rows), strict=True)
-    scales = [float((part / x).abs().mean()) for part, x in sizes]
+    pairs = list(zip(found.parts, rows.chunk(len(found.parts), dim=1), strict=True))
+    scales = [float((part / x).abs().mean()) for part, x in pairs]
     factor = [
         [scale * x for x in row] for scale, row in zip(scales, cholesky(found.gram), strict=True)
     ]
-    for folded in product((False, True), repeat=len(found.parts)):
-        yield FoldedKeys(folded, factor)
+    yield FoldedKeys([bool((part * x < 0).any()) for part, x in pairs], factor)
 
 
 def _agree(one: KeyMap, other: KeyMap, rows: Tensor) -> bool:

@@ -1,0 +1,57 @@
+"""RESCAL: relations as matrices."""
+
+from typing import ClassVar
+
+from torch import Tensor
+
+from kgflow.algebra import Keys, Query
+from kgflow.models.model import Model
+from kgflow.models.row import Row
+
+
+class RESCAL(Model):
+    r"""A matrix for each relation, inner product.
+
+    .. math:: f(h, r, t) = h^T R\, t
+
+    Rows: entity e ``(n,)``; relation R ``(n²,)``, row by row.
+
+    Reference:
+        Nickel, Tresp, Kriegel: A Three-Way Model for Collective Learning on Multi-Relational Data,
+        ICML 2011.
+
+    Example:
+        >>> RESCAL(entities=3, relations=2, dim=4).relation.weight.shape
+        torch.Size([2, 16])
+    """
+
+    name = "rescal"
+    entity_parts: ClassVar = ("e",)
+    relation_parts: ClassVar = ("R",)
+    settings: ClassVar = {"dim": 32, "margin": -4.0, "lr": 0.005, "epochs": 30, "decay": 0.95}
+    row: ClassVar = Row(
+        x0="1 ∈ ℝⁿ",
+        f_entity="e ⊙ x",
+        f_relation="Rᵀx",
+        D="⟨·, ·⟩",
+        entity="n",
+        relation="n**2",
+        symmetry=True,
+        antisymmetry=True,
+        inverse=True,
+        composition=True,
+        year=2011,
+    )
+
+    def relation_sizes(self, dim: int) -> dict[str, int]:
+        """A square matrix."""
+        return {"R": dim * dim}
+
+    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+        """Q = Rᵀh, a = 0."""
+        R = r.unflatten(-1, (self.dim, self.dim))
+        return Query((h[:, None] @ R)[:, 0], h.new_zeros(len(h)))
+
+    def lower_keys(self, t: Tensor) -> Keys:
+        """K = t, b = 0."""
+        return Keys(t, t.new_zeros(len(t)))
