@@ -4,22 +4,31 @@ A twin is written with plain Python or scipy, straight from the paper, and knows
 what the library is held against. Everything is in float64.
 """
 
+import functools
 import math
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+import numpy as np
 import torch
 from hypothesis import settings
 from scipy import integrate, special, stats
+from scipy.interpolate import BSpline, PPoly
 from torch import Tensor
 
 from kgflow.algebra import (
     Affine,
+    Basis,
+    Discrete,
     Function,
+    Logistic,
     Normal,
     Scaled,
     Scaling,
+    Spline,
     Translation,
+    Triangular,
     TwoPiece,
     Uniform,
     Variable,
@@ -68,6 +77,32 @@ def two_piece(mu: Sequence[float], left: Sequence[float], right: Sequence[float]
     return TwoPiece(T(mu), T(left), T(right)), twins
 
 
+def spline_of(degree: int, knots: Sequence[float], mu: float, scales: Sequence[float]) -> Scalar:
+    """One spline, by scipy's B-splines: its slope is one of them, and constant beyond the knots."""
+    # A step function has no outermost knots: any will do.
+    inner = [-9.0, *knots, 9.0] if degree == 1 else list(knots)
+    t = np.pad(inner, degree - 1, mode="edge")
+    slope = BSpline(t, np.array(scales, dtype=float), degree - 1)
+    # In pieces of plain numbers, since scipy's are slow on one number; its first ones are empty.
+    pieces = PPoly.from_spline(slope.antiderivative()).c.T[degree:].tolist()
+    first, last = inner[0], inner[-1]
+
+    def area(x: float) -> float:
+        if x < first:
+            return scales[0] * (x - first)
+        if x > last:
+            return area(last) + scales[-1] * (x - last)
+        i = min(bisect(inner, x), len(inner) - 1) - 1
+        return functools.reduce(lambda total, c: total * (x - inner[i]) + c, pieces[i])
+
+    return lambda x: mu + area(x) - area(0.0)
+
+
+def spline(degree: int, knots: Sequence[float], mu: Sequence[float], *scales) -> Twin:
+    twins = [spline_of(degree, knots, m, s) for m, *s in zip(mu, *scales, strict=True)]
+    return Spline(Basis(degree, tuple(knots)), T(mu), [T(s) for s in scales]), twins
+
+
 def after(outer: Twin, inner: Twin) -> Twin:
     pairs = zip(outer[1], inner[1], strict=True)
     return outer[0] @ inner[0], [lambda x, f=f, g=g: f(g(x)) for f, g in pairs]
@@ -85,6 +120,16 @@ INVERTIBLE: dict[str, Callable[[], Twin]] = {
     "two-piece": lambda: two_piece([0.2, -0.5], [0.5, 1.2], [1.5, 0.3]),
     "two-piece, negative": lambda: two_piece([1.0, 0.4], [-0.6, -2.0], [-1.4, -0.5]),
     "two-piece, mixed": lambda: two_piece([-0.8, 0.1], [0.9, -0.2], [0.4, -1.1]),
+    "linear spline": lambda: spline(
+        1, [-0.7, 0.0, 0.7], [0.2, -0.5], [0.5, -1.2], [1.5, -0.3], [0.4, -0.8], [1.1, -0.6]
+    ),
+    "quadratic spline": lambda: spline(
+        2, [-0.9, 0.1, 0.8], [-0.3, 0.6], [-0.4, 1.3], [-1.7, 0.5], [-0.6, 0.9]
+    ),
+    "cubic spline": lambda: after(
+        affine([0.5, -0.2], [-1.4, 0.6]),
+        spline(3, [-0.8, 0.0, 0.8], [0.4, 0.1], [1.2, 0.4], [0.3, 1.6], [0.9, 0.2], [0.6, 0.7]),
+    ),
     "three pieces": lambda: after(KINKED, two_piece([0.4, 0.2], [1.2, -0.8], [0.5, -1.5])),
     "three pieces, shifted": lambda: after(KINKED, affine([0.6, -0.4], [-0.9, 1.1])),
 }
@@ -96,6 +141,12 @@ SINGULAR: dict[str, Callable[[], Twin]] = {
     "two-piece, zero left": lambda: two_piece([0.1, 0.6], [0.0, 0.5], [0.9, 1.4]),
     "two-piece, zero right": lambda: two_piece([0.3, -0.2], [-1.2, -0.3], [0.0, -0.8]),
     "two-piece, zero": lambda: two_piece([-0.6, 0.2], [0.0, 1.0], [0.0, 2.0]),
+    "linear spline, zero": lambda: spline(
+        1, [-0.6, 0.6], [0.2, -0.5], [0.5, -1.2], [0.0, -0.3], [0.4, -0.8]
+    ),
+    "quadratic spline, zero end": lambda: spline(
+        2, [-0.6, 0.6], [0.3, 0.1], [0.0, -1.2], [-0.7, -0.3]
+    ),
     "three pieces, zero inside": lambda: after(
         KINKED, two_piece([0.2, 0.3], [0.0, -0.5], [0.7, -1.2])
     ),
@@ -107,31 +158,6 @@ FUNCTIONS = INVERTIBLE | SINGULAR
 
 
 # --- x0 -----------------------------------------------------------------------------------------
-
-
-class Logistic(Variable):
-    """A symmetric x0 on the whole line that the library has no formulas for."""
-
-    scale = SQRT3 / math.pi
-
-    symmetric = True
-
-    def icdf(self, value: Tensor) -> Tensor:
-        return self.scale * torch.logit(value)
-
-    def cdf(self, value: Tensor) -> Tensor:
-        return torch.sigmoid(value / self.scale)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        x = value / self.scale
-        return (
-            torch.nn.functional.logsigmoid(x)
-            + torch.nn.functional.logsigmoid(-x)
-            - math.log(self.scale)
-        )
-
-    def entropy(self) -> Tensor:
-        return T(2 + math.log(self.scale))
 
 
 class Exponential(Variable):
@@ -152,21 +178,32 @@ class Exponential(Variable):
         return T(1.0)
 
 
-VARIABLES: dict[str, tuple[Variable, stats.rv_continuous]] = {
+FIVE = [(i - 2) / math.sqrt(2) for i in range(5)]
+"""Five points at equal steps, of variance 1."""
+
+VARIABLES: dict[str, tuple[Variable, stats.rv_continuous | stats.rv_discrete]] = {
     "normal": (Normal(), stats.norm()),
     "uniform": (Uniform(), stats.uniform(-SQRT3, 2 * SQRT3)),
     "normal / 2": (Scaled(Normal(), 0.5), stats.norm(scale=0.5)),
     "uniform * 3": (Scaled(Uniform(), 3.0), stats.uniform(-3 * SQRT3, 6 * SQRT3)),
+    "triangular": (Triangular(), stats.triang(0.5, -SQRT6, 2 * SQRT6)),
     "logistic": (Logistic(), stats.logistic(scale=SQRT3 / math.pi)),
+    "discrete": (Discrete(5), stats.rv_discrete(values=(FIVE, [0.2] * 5))),
     "exponential": (Exponential(), stats.expon(loc=-1)),
 }
 """Every x0 with scipy's name for it."""
+
+CONTINUOUS = [name for name, (x0, _) in VARIABLES.items() if x0.continuous]
 
 PPF: dict[str, Scalar] = {
     "normal": special.ndtri,
     "uniform": lambda z: SQRT3 * (2 * z - 1),
     "normal / 2": lambda z: special.ndtri(z) / 2,
     "uniform * 3": lambda z: 3 * SQRT3 * (2 * z - 1),
+    "triangular": lambda z: (
+        SQRT6 * (math.sqrt(2 * z) - 1 if z < 0.5 else 1 - math.sqrt(2 * (1 - z)))
+    ),
+    "discrete": lambda z: FIVE[min(int(5 * z), 4)],
     "logistic": lambda z: SQRT3 / math.pi * math.log(z / (1 - z)),
     "exponential": lambda z: -math.log1p(-z) - 1,
 }
@@ -179,7 +216,11 @@ PPF: dict[str, Scalar] = {
 def integral(g: Scalar, *edges: float) -> float:
     """The integral of g over [edges[0], edges[-1]], with kinks allowed at the inner edges."""
     pieces = pairwise(edges)
-    return sum(integrate.quad(g, a, b, epsabs=1e-10, epsrel=1e-10, limit=300)[0] for a, b in pieces)
+    # Told in full it does not warn where it ends at rounding errors: they are seen in the error.
+    accuracy = {"epsabs": 1e-10, "epsrel": 1e-10, "limit": 300, "full_output": True}
+    found = [integrate.quad(g, a, b, **accuracy)[:2] for a, b in pieces]
+    assert all(error < 1e-6 for _, error in found)
+    return sum(value for value, _ in found)
 
 
 def quantile(f: Scalar, ppf: Scalar) -> Scalar:
@@ -191,4 +232,9 @@ def quantile(f: Scalar, ppf: Scalar) -> Scalar:
 def wasserstein(f: Scalar, g: Scalar, ppf: Scalar) -> float:
     """The squared 2-Wasserstein distance of f(x0) and g(x0): the formula below Eq. 9."""
     F, G = quantile(f, ppf), quantile(g, ppf)
-    return integral(lambda z: (F(z) - G(z)) ** 2, 0.0, 0.5, 1.0)
+    return integral(lambda z: (F(z) - G(z)) ** 2, *edges(ppf))
+
+
+def edges(ppf: Scalar) -> list[float]:
+    """Where to cut integrals over z: in the middle, and where a discrete variable jumps."""
+    return [0, 0.2, 0.4, 0.6, 0.8, 1] if ppf is PPF["discrete"] else [0, 0.5, 1]

@@ -54,8 +54,9 @@ def test_frames_are_polars_and_uncertainty_is_the_entropy(run):
     assert table["degree"].sum() == degrees.sum()
 
 
-def test_models_without_a_notion_of_uncertainty_say_so(tmp_path):
-    run = kgflow.train("world", model="distmult", dim=2, epochs=1, out=tmp_path / "run")
+@pytest.mark.parametrize(("model", "options"), [("distmult", {}), ("nfe-k", {"x0": "discrete"})])
+def test_models_without_a_notion_of_uncertainty_say_so(model, options, tmp_path):
+    run = kgflow.train("world", model, dim=2, epochs=1, options=options, out=tmp_path / "run")
     assert run.predict(head="France", relation="borders", k=1)["uncertainty"].to_list() == [None]
     with pytest.raises(KgflowError, match="no uncertainty"):
         entity_uncertainty(run)
@@ -74,8 +75,10 @@ def test_entities_unseen_in_training_are_flagged(tmp_path):
 
 
 def test_picture_is_written(run, tmp_path):
-    file = overview(run, ["France", "Peru"], tmp_path / "deep" / "overview.png")
-    assert file.read_bytes().startswith(b"\x89PNG")
+    splines = kgflow.train("world", "nfe-k-cubic", dim=2, epochs=1, out=tmp_path / "run")
+    for found in (run, splines):
+        file = overview(found, ["France", "Peru"], tmp_path / "deep" / "overview.png")
+        assert file.read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.shared

@@ -6,9 +6,12 @@ import pytest
 import torch
 from scipy import special
 
+from kgflow import algebra
 from kgflow.algebra import (
     Affine,
+    Basis,
     Flow,
+    Logistic,
     Normal,
     Scaled,
     Translation,
@@ -19,20 +22,28 @@ from kgflow.algebra import (
     integrate,
     moment,
 )
-from kgflow.algebra.coordinates import LEFT, LINE, RIGHT, affine_gram, cholesky, two_piece_gram
-from laws import PPF, SQRT3, VARIABLES, Exponential, Logistic, T, close, integral
+from kgflow.algebra.coordinates import LEFT, LINE, RIGHT, affine_gram, cholesky, spline_gram
+from kgflow.algebra.spline import HALVES
+from laws import PPF, SQRT3, SQRT6, VARIABLES, Exponential, T, close, edges, integral, spline_of
 
 INTERVALS = [LINE, LEFT, RIGHT, (-0.4, 1.1), (0.5, 2.5), (-math.inf, -0.7)]
+BASES = [HALVES, Basis(1, (-0.7, 0.0, 0.7)), Basis(2, (-0.6, 0.6)), Basis(3, (-0.8, 0.0, 0.8))]
 SYMMETRIC = {name: x0 for name, (x0, _) in VARIABLES.items() if x0.symmetric}
-C = {Normal(): math.sqrt(2 / math.pi), Uniform(): math.sqrt(3 / 4)}
-"""The constants of Eq. 12 and Eq. 11."""
+C = {
+    "normal": math.sqrt(2 / math.pi),
+    "uniform": math.sqrt(3 / 4),
+    "triangular": SQRT6 / 3,
+    "logistic": 2 * math.log(2) * SQRT3 / math.pi,
+    "discrete": 6 / (5 * math.sqrt(2)),
+}
+"""E|x0|: the constants of Eq. 12 and Eq. 11, and those of other variables."""
 
 
 def partial_moment(name, power, interval):
     twin = VARIABLES[name][1]
     lo, hi = (float(twin.cdf(x)) for x in interval)
-    edges = sorted({lo, min(max(0.5, lo), hi), hi})
-    return integral(lambda z: PPF[name](z) ** power, *edges)
+    cuts = sorted({min(max(z, lo), hi) for z in edges(PPF[name])})
+    return integral(lambda z: PPF[name](z) ** power, *cuts)
 
 
 @pytest.mark.parametrize("name", VARIABLES)
@@ -52,29 +63,42 @@ def test_formulas_and_integration_give_the_same_moments(x0, power):
         assert integrated(x0, power, interval) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("x0", list(C))
-def test_the_grams_are_those_of_the_paper(x0):
-    c = C[x0]
+@pytest.mark.parametrize("name", C)
+def test_the_grams_are_those_of_the_paper(name):
+    c, (x0, _) = C[name], VARIABLES[name]
     close(T(affine_gram(x0)), torch.eye(2, dtype=torch.float64), 1e-12)
     expected = T([[1, -c / 2, c / 2], [-c / 2, 1 / 2, 0], [c / 2, 0, 1 / 2]])
-    close(T(two_piece_gram(x0)), expected, 1e-12)
+    close(T(spline_gram(x0, HALVES)), expected, 1e-12)
+
+
+def test_every_variable_that_can_be_named_is_tested():
+    assert set(C) == set(algebra.VARIABLES)
+    assert all(VARIABLES[name][0] == x0 for name, x0 in algebra.VARIABLES.items())
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
-def test_a_gram_is_the_matrix_of_inner_products(name):
-    ppf = PPF[name]
-    basis = [lambda z: 1.0, lambda z: min(ppf(z), 0.0), lambda z: max(ppf(z), 0.0)]
-    expected = [
-        [integral(lambda z, f=f, g=g: f(z) * g(z), 0, 0.5, 1) for g in basis] for f in basis
-    ]
-    close(T(two_piece_gram(SYMMETRIC[name])), T(expected), 1e-8)
+@pytest.mark.parametrize("basis", BASES, ids=str)
+def test_a_gram_is_the_matrix_of_inner_products(name, basis):
+    ppf, size = PPF[name], len(basis.values(T(0.0)))
+    unit = [[float(i == j) for i in range(size)] for j in range(size)]
+    functions = [spline_of(basis.degree, basis.knots, 0.0, scales) for scales in unit]
+    rows = [lambda z: 1.0, *(lambda z, f=f: float(f(ppf(z))) for f in functions)]
+    found = spline_gram(SYMMETRIC[name], basis)
+    for i, f in enumerate(rows):
+        for j, g in enumerate(rows[: i + 1]):
+            expected = integral(lambda z, f=f, g=g: f(z) * g(z), *edges(ppf))
+            assert (found[i][j], found[j][i]) == pytest.approx((expected, expected), abs=1e-7)
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
-def test_the_factor_squares_to_the_gram(name):
-    gram = two_piece_gram(SYMMETRIC[name])
+@pytest.mark.parametrize("size", [1, 2, 4, 7, 16])
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_the_factor_squares_to_the_gram(name, degree, size):
+    """Where x0 has few points, too, on which many functions depend on one another."""
+    x0 = SYMMETRIC[name]
+    gram = spline_gram(x0, Basis.over(x0, degree, size))
     factor = T(cholesky(gram))
-    close(factor @ factor.T, T(gram), 1e-12)
+    close(factor @ factor.T, T(gram), 1e-11)
     close(factor, factor.tril(), 0)
 
 

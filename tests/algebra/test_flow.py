@@ -21,13 +21,13 @@ from kgflow.algebra import (
     TwoPiece,
     Uniform,
 )
-from laws import FUNCTIONS, INVERTIBLE, PPF, SINGULAR, VARIABLES, T, close, quantile
+from laws import CONTINUOUS, FUNCTIONS, INVERTIBLE, PPF, SINGULAR, VARIABLES, T, close, quantile
 
 Z = torch.linspace(0.011, 0.983, 57, dtype=torch.float64)
 
 everything = pytest.mark.parametrize(("f", "x0"), list(product(FUNCTIONS, VARIABLES)))
-smooth = pytest.mark.parametrize(("f", "x0"), list(product(INVERTIBLE, VARIABLES)))
-singular = pytest.mark.parametrize(("f", "x0"), list(product(SINGULAR, VARIABLES)))
+smooth = pytest.mark.parametrize(("f", "x0"), list(product(INVERTIBLE, CONTINUOUS)))
+singular = pytest.mark.parametrize(("f", "x0"), list(product(SINGULAR, CONTINUOUS)))
 
 
 def flow_and_quantiles(f, x0):
@@ -109,7 +109,9 @@ def test_samples_follow_the_quantile_function(f, x0):
     z = (np.arange(400) + 0.5) / 400
     for i, F in enumerate(quantiles):
         expected = np.array([F(v) for v in z])
-        assert stats.ks_2samp(sample[:, i].numpy(), expected).pvalue > 0.01
+        # Rounded, so that points of a discrete variable are equal.
+        same = (np.round(values, 9) for values in (sample[:, i].numpy(), expected))
+        assert stats.ks_2samp(*same).pvalue > 0.01
 
 
 def test_torchs_own_transform_agrees():

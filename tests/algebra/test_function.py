@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from kgflow.algebra import (
     Affine,
+    Basis,
     Composition,
     Function,
+    Inverse,
     NotInvertibleError,
     Scaling,
+    Spline,
     Translation,
     TwoPiece,
 )
@@ -138,6 +141,9 @@ def test_composition_is_associative(names):
         ("affine, negative", "two-piece", TwoPiece),
         ("translation", "two-piece, mixed", TwoPiece),
         ("two-piece, negative", "scaling, negative", TwoPiece),
+        ("affine, negative", "linear spline", Spline),
+        ("scaling", "quadratic spline", Spline),
+        ("translation", "cubic spline", Spline),
     ],
 )
 def test_families_are_closed(outer, inner, family):
@@ -163,9 +169,46 @@ def test_the_three_pieces_have_three_slopes():
 def test_a_fold_is_refused():
     """Slopes of both signs: σ₁ σ₂ > 0 is the constraint below Eq. 6."""
     fold = TwoPiece(T([0.0, 0.0]), T([1.0, -1.0]), T([1.0, 2.0]))
-    for use in (lambda: fold.sign, fold.inverse, fold.halves):
+    for use in (lambda: fold.sign, fold.inverse, fold.rising):
         with pytest.raises(NotInvertibleError, match="one sign"):
             use()
+
+
+@pytest.mark.parametrize("name", [n for n in INVERTIBLE if "spline" in n])
+@pytest.mark.parametrize("factor", [0.4, -2.5, 0.0])
+def test_one_scaling_for_all_moves_the_knots(name, factor):
+    """x0/k of Proposition 5: it keeps splines splines, so that they have coordinates."""
+    f, twins = INVERTIBLE[name]()
+    if isinstance(f, Spline):
+        moved = f @ Scaling(T(factor))
+        assert type(moved) is Spline
+        close(moved(X), by_twin(twins, factor * X), 1e-12)
+
+
+def test_knots_that_would_differ_or_learn_do_not_move():
+    f, _ = INVERTIBLE["cubic spline"]()
+    for sigma in (T([0.5, 2.0]), T(0.5).requires_grad_()):
+        assert isinstance(f @ Scaling(sigma), Composition)
+
+
+@pytest.mark.parametrize("name", [n for n in INVERTIBLE if "three" not in n])
+def test_the_numerical_inverse_is_the_inverse_with_its_gradient(name):
+    f, _ = INVERTIBLE[name]()
+    y = (10 * X).requires_grad_()
+    solved, formula = Inverse(f), f.inverse()
+    close(solved(y), formula(y), 1e-11)
+    close(f(solved(y)), y, 1e-11)
+    close(solved.slope(X), formula.slope(X), 1e-10)
+    (gradient,) = torch.autograd.grad(solved(y).sum(), y)
+    close(gradient, formula.slope(y.detach()), 1e-10)
+
+
+def test_the_numerical_inverse_has_the_gradient_by_parameters():
+    def back(mu, *scales):
+        return Spline(Basis(3, (-0.5, 0.5)), mu, scales).inverse()(X[::4])
+
+    parameters = [T([p]).requires_grad_() for p in (0.3, 0.8, 1.7, 0.5)]
+    assert torch.autograd.gradcheck(back, parameters)
 
 
 @every
@@ -178,6 +221,7 @@ def test_float32_stays_float32(name):
 def _narrow(f: Function) -> Function:
     if isinstance(f, Composition):
         return _narrow(f.outer) @ _narrow(f.inner)
+    if isinstance(f, Spline):
+        return f.like(f.mu.float(), [scale.float() for scale in f.scales])
     parts = {"Translation": "mu", "Scaling": "sigma", "Affine": "mu sigma"}
-    names = parts.get(type(f).__name__, "mu left right").split()
-    return type(f)(*(getattr(f, part).float() for part in names))
+    return type(f)(*(getattr(f, part).float() for part in parts[type(f).__name__].split()))

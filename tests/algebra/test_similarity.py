@@ -11,9 +11,12 @@ from scipy import stats
 
 from kgflow.algebra import (
     Affine,
+    Basis,
+    Discrete,
     Flow,
     InnerProduct,
     KullbackLeibler,
+    Logistic,
     Norm,
     Normal,
     NotInvertibleError,
@@ -21,8 +24,11 @@ from kgflow.algebra import (
     PrintedWasserstein,
     Scaled,
     Scaling,
+    Spline,
     SquaredWasserstein,
+    TorusChord,
     Translation,
+    Triangular,
     TwoPiece,
     Uniform,
     integrate_kl,
@@ -33,6 +39,7 @@ from laws import (
     INVERTIBLE,
     PPF,
     SINGULAR,
+    SQRT3,
     VARIABLES,
     T,
     close,
@@ -121,9 +128,18 @@ def test_disjoint_supports():
         p, q = (Flow(x0, Affine(T([mu]), scale)) for mu in (0.5, 2.5))
         close(p.quantile(T([0.0, 1.0])), [0.0, 1.0], 1e-12)
         close(-W(p, q), 4.0, 1e-12)
+    for x0 in (Uniform(), Triangular(), Discrete(), Scaled(Uniform(), 0.5)):
+        p, q = (Flow(x0, Affine(T([mu]), half)) for mu in (0.5, 2.5))
         for divergence in (KL, integrate_kl):
             with pytest.raises(ValueError, match="Wasserstein"):
                 divergence(p, q)
+
+
+def test_kl_of_logistic_variables_is_integrated():
+    f, g = Affine(T([0.4]), T([-1.3])), Affine(T([-0.5]), T([0.8]))
+    p, q = (stats.logistic(m, s * SQRT3 / math.pi) for m, s in ((0.4, 1.3), (-0.5, 0.8)))
+    gap = integral(lambda x: p.pdf(x) * (p.logpdf(x) - q.logpdf(x)), -40, 0.4, 40)
+    close(-KL(Flow(Logistic(), f), Flow(Logistic(), g)), gap, 1e-7)
 
 
 def log_density(name, i, scale):
@@ -136,7 +152,7 @@ def log_density(name, i, scale):
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])
-@pytest.mark.parametrize("name", [n for n in INVERTIBLE if "three" not in n])
+@pytest.mark.parametrize("name", [n for n in INVERTIBLE if "three" not in n and "spl" not in n])
 def test_kl_is_the_integral_of_p_log_p_over_q(name, scale):
     x0 = Normal() if scale == 1 else Scaled(Normal(), scale)
     for other in ("affine, negative", "two-piece, negative"):
@@ -149,6 +165,23 @@ def test_kl_is_the_integral_of_p_log_p_over_q(name, scale):
         flows = Flow(x0, INVERTIBLE[name]()[0]), Flow(x0, INVERTIBLE[other]()[0])
         close(-KL(*flows), expected, 1e-7)
         close(integrate_kl(*flows), expected, 1e-7)
+
+
+@pytest.mark.parametrize("name", [n for n in INVERTIBLE if "spline" in n])
+def test_kl_of_splines_is_the_mean_of_log_p_over_q(name):
+    """Eq. 1 at u: p(f(u)) = p_0(u) / |f'(u)|, here against a normal q."""
+    (f, twins), (g, images) = INVERTIBLE[name](), INVERTIBLE["affine"]()
+    expected, step = 0.0, 1e-6
+    for twin, image in zip(twins, images, strict=True):
+        mu, sigma = image(0.0), image(1.0) - image(0.0)
+
+        def gap(u, twin=twin, mu=mu, sigma=sigma):
+            slope = abs(twin(u + step) - twin(u - step)) / (2 * step)
+            log_q = stats.norm._logpdf((twin(u) - mu) / sigma) - math.log(sigma)
+            return stats.norm._pdf(u) * (stats.norm._logpdf(u) - math.log(slope) - log_q)
+
+        expected += integral(gap, -9, 0, 9)
+    close(-KL(Flow(Normal(), f), Flow(Normal(), g)), expected, 1e-5)
 
 
 @pytest.mark.parametrize("name", [n for n in SINGULAR if "scaling" in n or "affine" in n])
@@ -170,6 +203,10 @@ def test_kl_of_two_pieces_does_not_lower():
         KL(flow, Flow(Normal(), SINGULAR["two-piece, zero"]()[0]))
 
 
+def cubic(mu, scales):
+    return Spline(Basis(3, (-0.8, 0.0, 0.8)), mu, [scale.abs() for scale in scales])
+
+
 LOWERED = {
     "wasserstein, translation": (W, Normal(), Translation, 1),
     "wasserstein, scaling": (W, Uniform(), Scaling, 1),
@@ -179,13 +216,20 @@ LOWERED = {
     "wasserstein, two-piece": (W, Normal(), lambda m, a: TwoPiece(m, -m.exp(), -a.exp()), 2),
     "wasserstein, dirac": (W, Scaled(Normal(), 0.0), Affine, 2),
     "wasserstein, point": (W, Point(0.5), Affine, 2),
-    "wasserstein, logistic": (W, VARIABLES["logistic"][0], Affine, 2),
+    "wasserstein, logistic": (W, Logistic(), Affine, 2),
+    "wasserstein, discrete": (W, Discrete(2), lambda m, a: TwoPiece(m, m.exp(), a.exp()), 2),
+    "wasserstein, spline": (W, Normal(), lambda m, *s: cubic(m, s), 5),
+    "wasserstein, spline, scaled": (W, Scaled(Triangular(), 0.3), lambda m, *s: cubic(m, s), 5),
+    "wasserstein, spline, dirac": (W, Scaled(Triangular(), 0.0), lambda m, *s: cubic(m, s), 5),
     "printed": (PrintedWasserstein(), Uniform(), TwoPiece, 3),
     "kl": (KL, Normal(), Affine, 2),
     "kl, scaled": (KL, Scaled(Normal(), 0.5), Affine, 2),
     "kl, translation": (KL, Normal(), Translation, 1),
     "inner product": (InnerProduct(), Point(1.0), Scaling, 1),
     "inner product, affine": (InnerProduct(), Point(-0.5), Affine, 2),
+    "inner product, complex": (InnerProduct(), Point(1.0), lambda x, y: Scaling(x + 1j * y), 2),
+    "wasserstein, complex": (W, Point(1.0), lambda x, y: Scaling(x + 1j * y), 2),
+    "torus": (TorusChord(), Point(0.0), Translation, 1),
 }
 
 

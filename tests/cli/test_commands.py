@@ -224,7 +224,7 @@ def test_import_and_split_make_data_sets(answer, tmp_path):
 
 
 def test_models_are_listed(answer):
-    assert [m["name"] for m in answer("models")["models"]] == list(library.MODELS)
+    assert [m["name"] for m in answer("models")["models"]] == sorted(library.MODELS)
 
 
 def test_labels_are_shown(answer, tmp_path):

@@ -37,7 +37,7 @@ def test_missing_file(refusal, tmp_path):
         (("--epochs", "0"), "'training.epochs' is 0"),
         (("--lr", "nan"), "'training.lr'"),
         (("--option", "x1=normal"), "no option 'x1'; it takes x0, uncertainty"),
-        (("--option", "x0=gaussian"), "choose normal or uniform"),
+        (("--option", "x0=gaussian"), "known are normal, uniform"),
         (("--option", "x0"), "key=value"),
         (("--device", "toaster"), "device 'toaster'"),
         (("--epohcs", "1"), "--epohcs"),

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from kgflow.algebra import Normal, Scaled, Uniform
+from kgflow.algebra import VARIABLES, Normal, Scaled, Uniform
 from kgflow.errors import KgflowError
 from kgflow.models import MODELS, build, model_class, options
 
@@ -26,6 +26,10 @@ def test_options_reach_the_model():
     assert build("nfe-3", 5, 4, 8, {"floor": 0.2}).floor == 0.2
     assert list(options("transe")) == []
     assert list(options("nfe-2-paper")) == ["x0", "uncertainty"]
+    assert list(options("nfe-k")) == ["x0", "uncertainty", "pieces"]
+    assert build("nfe-k", 5, 4, 8, {"pieces": "6"}).entity.weight.shape == (5, 7 * 8)
+    for name, x0 in VARIABLES.items():
+        assert build("nfe-2", 5, 4, 8, {"x0": name}).x0 == x0
 
 
 @pytest.mark.parametrize(
@@ -37,7 +41,10 @@ def test_options_reach_the_model():
         ("zzz", 8, {}, "unknown model 'zzz'; known are "),
         ("nfe-1", 8, {"x00": "normal"}, "no option 'x00'; did you mean x0"),
         ("transe", 8, {"uncertainty": 1}, "no option 'uncertainty'; it takes none"),
-        ("nfe-1", 8, {"x0": "cauchy"}, "x0 'cauchy' is not known; choose normal or uniform"),
+        ("nfe-1", 8, {"x0": "cauchy"}, "unknown x0 'cauchy'; known are normal, uniform, "),
+        ("nfe-1", 8, {"x0": "norml"}, "unknown x0 'norml'; did you mean normal"),
+        ("nfe-k", 8, {"pieces": 0}, "1 piece or more: 0 is not"),
+        ("nfe-k-cubic", 8, {"pieces": "many"}, "wants int, not 'many'"),
         ("nfe-1", 8, {"uncertainty": -1}, "uncertainty is 1/k², 0 or more: -1.0 is not"),
         ("nfe-2", 8, {"uncertainty": float("nan")}, "nan is not"),
         ("nfe-2", 8, {"uncertainty": float("inf")}, "inf is not"),

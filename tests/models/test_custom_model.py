@@ -1,5 +1,6 @@
 """The example of a new model runs, and its variable keeps the laws of the others."""
 
+import math
 import runpy
 from pathlib import Path
 
@@ -8,24 +9,26 @@ import torch
 from scipy import stats
 
 from kgflow.algebra import Flow, moment
-from kgflow.algebra.coordinates import LINE, two_piece_gram
+from kgflow.algebra.coordinates import LINE, spline_gram
+from kgflow.algebra.spline import HALVES
 from kgflow.models import MODELS
-from laws import SQRT6, T, close, wasserstein
+from laws import T, close, wasserstein
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "custom_model.py"
-TWIN = stats.triang(0.5, -SQRT6, 2 * SQRT6)
+SCALE = math.sqrt(0.5)
+TWIN = stats.laplace(scale=SCALE)
 
 
 @pytest.fixture
 def example(monkeypatch):
-    monkeypatch.setitem(MODELS, "nfe-2-triangular", None)  # so that it is taken away again
+    monkeypatch.setitem(MODELS, "nfe-2-laplace", None)  # so that it is taken away again
     return lambda name: runpy.run_path(str(EXAMPLE), run_name=name)
 
 
 def test_it_prints_what_it_says(example, capsys):
     example("__main__")
     printed = capsys.readouterr().out
-    assert "-0.4082   0.5000   0.0000" in printed, "E|x0| = √6/3, half of it on each side"
+    assert "-0.3536   0.5000   0.0000" in printed, "E|x0| = √½, half of it on each side"
     line = next(line for line in printed.splitlines() if line.startswith("scores of"))
     scores = [float(s) for s in line.split(":")[-1].split(",")]
     assert "hits@10" in printed, "it trains like any other model"
@@ -33,8 +36,8 @@ def test_it_prints_what_it_says(example, capsys):
     assert max(scores) < 0
 
 
-def test_its_variable_is_scipys_triangle(example):
-    x0 = example("example")["Triangular"]()
+def test_its_variable_is_scipys(example):
+    x0 = example("example")["Laplace"]()
     z = torch.linspace(0.001, 0.999, 101, dtype=torch.float64)
     x = x0.icdf(z)
     close(x, T(TWIN.ppf(z.numpy())), 1e-12)
@@ -42,13 +45,13 @@ def test_its_variable_is_scipys_triangle(example):
     close(x0.log_prob(x), T(TWIN.logpdf(x.numpy())), 1e-10)
     close(x0.entropy(), TWIN.entropy(), 1e-12)
     assert moment(x0, 2, LINE) == pytest.approx(1, abs=1e-9)
-    close(T(two_piece_gram(x0)[0]), [1, -SQRT6 / 6, SQRT6 / 6], 1e-9)
+    close(T(spline_gram(x0, HALVES)[0]), [1, -SCALE / 2, SCALE / 2], 1e-9)
 
 
 def test_its_scores_are_the_integral(example):
     example("example")
     torch.manual_seed(0)
-    model = MODELS["nfe-2-triangular"](3, 2, 2).double()
+    model = MODELS["nfe-2-laplace"](3, 2, 2).double()
     for table in (model.entity, model.relation):
         table.weight.requires_grad_(False).normal_()
     f_h, f_t = (model.flow(model.entity.weight[i]).f for i in (0, 1))

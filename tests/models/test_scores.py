@@ -72,11 +72,12 @@ def test_kl_scores_are_the_integral():
 
 @every
 def test_gradients_are_finite_differences(name):
-    model = CONSTRUCTORS[name].make(away_from_zero=0.8)  # away from NFE-3's floor, too
+    case = CONSTRUCTORS[name]
+    model = case.make(away_from_zero=0.8)  # away from NFE-3's floor, too
     h, t = model.entity.weight.detach()[:3].clone(), model.entity.weight.detach()[3:6].clone()
     r = model.relation.weight.detach()[:3].clone()
     for rows in (h, r, t):
-        rows.requires_grad_()
+        rows.requires_grad_(rows is not r or not case.stepped)
     assert torch.autograd.gradcheck(lambda h, r: tuple(model.lower_query(h, r)), (h, r))
     assert torch.autograd.gradcheck(lambda t: tuple(model.lower_keys(t)), (t,))
     if model.meet is not None:

@@ -4,16 +4,23 @@ import math
 
 import pytest
 import torch
+from torch.nn.functional import softplus
 
-from kgflow.algebra import Affine, SquaredWasserstein
-from kgflow.models import Model, build
+from kgflow.algebra import VARIABLES, Affine, SquaredWasserstein
+from kgflow.models import MODELS, Model, build, entity_entropy, relation_entropy
 from kgflow.models.nfe1 import NFE1
 from kgflow.models.nfe2 import NFE2, NFE2Paper
 from kgflow.models.nfe3 import NFE3, NFE3Softplus
+from kgflow.models.nfe_k import NFEK, NFEKCubic, NFEKQuadratic
 from kgflow.models.transe import TransE
 from laws import T, close
 
 E, R, DIM = 6, 4, 3
+SPLINES = ["nfe-k", "nfe-k-quadratic", "nfe-k-cubic"]
+WIDTH = {"nfe-point": 1, "nfe-1": 2, "nfe-3": 2, "nfe-2": 3, "nfe-2-paper": 3}
+WIDTH |= dict.fromkeys(SPLINES, 5)
+"""Parts of an entity's row, each of n numbers."""
+
 IDS = torch.cartesian_prod(torch.arange(E), torch.arange(R), torch.arange(E)).unbind(1)
 
 
@@ -57,7 +64,7 @@ def test_nfe_1_without_means_is_nfe_1_sigma():
     same(sigma_only, filled("nfe-1", [zeros(sigma), sigma], [zeros(r_sigma), r_sigma]))
 
 
-@pytest.mark.parametrize("x0", ["normal", "uniform"])
+@pytest.mark.parametrize("x0", VARIABLES)
 @pytest.mark.parametrize("uncertainty", [1.0, 0.25])
 @pytest.mark.parametrize("name", ["nfe-2", "nfe-2-paper"])
 def test_nfe_2_with_equal_scales_is_nfe_1(name, x0, uncertainty):
@@ -66,9 +73,67 @@ def test_nfe_2_with_equal_scales_is_nfe_1(name, x0, uncertainty):
     same(nfe_1, filled(name, [mu, sigma, sigma], relation, x0=x0, uncertainty=uncertainty))
 
 
+@pytest.mark.parametrize("x0", VARIABLES)
+@pytest.mark.parametrize("uncertainty", [1.0, 0.25, 0.0])
+@pytest.mark.parametrize("name", SPLINES)
+def test_splines_with_one_scale_are_nfe_1(name, uncertainty, x0):
+    entity, relation = parts(2, E), parts(2, R)
+    chosen = {"x0": x0, "uncertainty": uncertainty}
+    same(
+        filled("nfe-1", entity, relation, **chosen),
+        filled(name, entity, relation, pieces=1, **chosen),
+    )
+
+
+@pytest.mark.parametrize("x0", VARIABLES)
+@pytest.mark.parametrize("uncertainty", [1.0, 0.25, 0.0])
+def test_linear_splines_with_two_scales_are_nfe_2(uncertainty, x0):
+    entity, relation = parts(3, E), parts(2, R)
+    chosen = {"x0": x0, "uncertainty": uncertainty}
+    same(
+        filled("nfe-2", entity, relation, **chosen),
+        filled("nfe-k", entity, relation, pieces=2, **chosen),
+    )
+
+
+@pytest.mark.parametrize("x0", VARIABLES)
+@pytest.mark.parametrize("pieces", [2, 3, 4, 7])
+@pytest.mark.parametrize("name", SPLINES)
+def test_splines_with_equal_scales_are_nfe_1(name, pieces, x0):
+    (mu, sigma), relation = parts(2, E), parts(2, R)
+    splines = filled(name, [mu, *[sigma] * pieces], relation, pieces=pieces, x0=x0)
+    same(filled("nfe-1", [mu, sigma], relation, x0=x0), splines)
+
+
+def test_two_pieces_are_four_with_equal_neighbours():
+    (mu, left, right), relation = parts(3, E), parts(2, R)
+    four = filled("nfe-k", [mu, left, left, right, right], relation, pieces=4)
+    same(filled("nfe-2", [mu, left, right], relation), four)
+
+
+def test_pieces_move_every_point_of_a_discrete_x0_on_its_own():
+    entity, relation = parts(5, E), parts(2, R)
+    model = filled("nfe-k", entity, relation, x0="discrete")
+    points = model.flow(model.entity.weight).quantile(T([0.1, 0.3, 0.5, 0.7, 0.9])[:, None, None])
+    close(points[2], entity[0], 1e-12)
+    close(points.diff(dim=0), torch.stack(entity[1:]).abs() / math.sqrt(2), 1e-12)
+
+
+def test_splines_are_different_models():
+    entity, relation = parts(5, E), parts(2, R)
+    linear, quadratic, cubic = (filled(name, entity, relation) for name in SPLINES)
+    different(linear, quadratic)
+    different(quadratic, cubic)
+    two = (filled(name, entity[:3], relation, pieces=2) for name in SPLINES[1:])
+    same(*two)  # two bumps are no more than quadratic
+
+
 def test_x0_does_not_matter_to_nfe_1_and_does_to_nfe_2():
     entity, relation = parts(3, E), parts(2, R)
-    same(*(filled("nfe-1", entity[:2], relation, x0=x0) for x0 in ("normal", "uniform")))
+    for x0 in list(VARIABLES)[1:]:
+        same(*(filled("nfe-1", entity[:2], relation, x0=x) for x in ("normal", x0)))
+        one, other = (filled("nfe-2", entity, relation, x0=x) for x in ("normal", x0))
+        assert (one.score(*IDS) - other.score(*IDS)).abs().max() > 1e-3
     different(*(filled("nfe-2", entity, relation, x0=x0) for x0 in ("normal", "uniform")))
 
 
@@ -78,6 +143,8 @@ def test_no_uncertainty_is_the_point_model():
     point = filled("nfe-point", entity[:1], relation)
     same(point, filled("nfe-1", entity[:2], relation, uncertainty=0.0))
     same(point, filled("nfe-2", entity, relation, uncertainty=0.0))
+    for name in SPLINES:
+        same(point, filled(name, entity, relation, uncertainty=0.0, pieces=2))
     nearly = filled("nfe-2", entity, relation, uncertainty=1e-12)
     close(nearly.score(*IDS), point.score(*IDS), 1e-4)
 
@@ -89,10 +156,9 @@ def test_the_two_forms_of_nfe_2_differ_where_the_relation_mirrors():
     different(filled("nfe-2", entity, falling), filled("nfe-2-paper", entity, falling))
 
 
-@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2-paper"])
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2-paper", *SPLINES])
 def test_scores_are_continuous_where_the_relation_turns_over(name):
-    entity, (r_mu, r_sigma) = parts(3, E), parts(2, R)
-    entity = entity[:2] if name == "nfe-1" else entity
+    entity, (r_mu, r_sigma) = parts(WIDTH[name], E), parts(2, R)
     below, at, above = (
         filled(name, entity, [r_mu, step * r_sigma.abs()]).score(*IDS) for step in (-1e-7, 0, 1e-7)
     )
@@ -100,11 +166,10 @@ def test_scores_are_continuous_where_the_relation_turns_over(name):
     close(above, at, 1e-5)
 
 
-@pytest.mark.parametrize("name", ["nfe-1", "nfe-2"])
+@pytest.mark.parametrize("name", ["nfe-point", "nfe-1", "nfe-2", "nfe-3", *SPLINES])
 def test_a_perfect_triple_scores_zero_and_so_does_its_inverse(name):
     """Proposition 6: f_t = f_r ∘ f_h is the best score there is; then f_h = f_r⁻¹ ∘ f_t."""
-    width = 2 if name == "nfe-1" else 3
-    entity, relation = parts(width, E), parts(2, R)
+    entity, relation = parts(WIDTH[name], E), parts(2, R)
     f_r, f_s = (Affine(*(part[i] for part in relation)) for i in (0, 1))
     f_back, f_both = f_r.inverse(), f_s @ f_r
     for i, f in ((2, f_back), (3, f_both)):
@@ -130,10 +195,39 @@ def move(entity, relation, h, r, t):
 def test_a_symmetric_relation():
     """r_σ² = 1 and r_σ r_μ + r_μ = 0 (Proposition 6): then f(h, r, t) = f(t, r, h)."""
     mirror = [T([[0.8, -0.3, 1.1]] * R), T([[-1.0, -1.0, -1.0]] * R)]
-    for name, width in (("nfe-1", 2), ("nfe-2", 3)):
-        model = filled(name, parts(width, E), mirror)
+    for name in ("nfe-point", "nfe-1", "nfe-2", *SPLINES):
+        model = filled(name, parts(WIDTH[name], E), mirror)
         h, r, t = IDS
         close(model.score(h, r, t), model.score(t, r, h), 1e-12)
+
+
+@pytest.mark.parametrize("name", ["nfe-2-paper", "nfe-3"])
+def test_a_relation_that_is_symmetric_where_it_holds(name):
+    """Their scores are not the same both ways, but the best ones are."""
+    entity, mirror = parts(WIDTH[name], E), [T([[0.8, -0.3, 1.1]] * R), -torch.ones(R, DIM)]
+    entity[0][1] = mirror[0][0] - entity[0][0]
+    for part in entity[1:]:
+        part[1] = part[0]
+    model = filled(name, entity, mirror)
+    h, t = torch.tensor([0, 1]), torch.tensor([1, 0])
+    close(model.score(h, torch.zeros(2, dtype=torch.long), t), [0.0, 0.0], 1e-12)
+
+
+def test_softplus_scales_hold_no_inverse():
+    """The mean wants σ' = 1/σ, the deviation s(σ') = 1/s(σ): never both."""
+    sigma = T([-30.0, -3.0, -0.5, -0.1, 0.1, 0.5, 1.0, 3.0, 30.0])
+    product = softplus(sigma) * softplus(1 / sigma)
+    assert ((product - 1).abs() > 0.3).all()
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("nfe-")])
+def test_rows_count_the_numbers(name):
+    model = build(name, E, R, 12)
+    for table, expression in (
+        (model.entity, model.row.entity),
+        (model.relation, model.row.relation),
+    ):
+        assert table.weight.shape[1] == eval(expression, {"n": 12})
 
 
 def test_nfe_3_stays_finite_at_zero_scales():
@@ -151,7 +245,10 @@ def test_nfe_3_scales_can_leave_the_floor():
         assert (sigma != 0).double().mean() > 0.9
 
 
-@pytest.mark.parametrize("cls", [NFE1, NFE2, NFE2Paper, NFE3, NFE3Softplus])
+FLOWS = [NFE1, NFE2, NFE2Paper, NFE3, NFE3Softplus, NFEK, NFEKQuadratic, NFEKCubic]
+
+
+@pytest.mark.parametrize("cls", FLOWS)
 def test_an_entity_is_a_distribution(cls):
     """Whatever the signs in a row, its density, quantiles and entropy are those of one flow."""
     model = cls(E, R, DIM).double()
@@ -164,8 +261,21 @@ def test_an_entity_is_a_distribution(cls):
     assert flow.entropy().shape == (E,)
 
 
-def test_the_score_is_the_similarity_of_the_flows():
-    model = NFE2(E, R, DIM).double()
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", *SPLINES])
+def test_entropies_are_changes_of_scale(name):
+    """Twice the scales, log 2 more for each coordinate; a discrete x0 has no such entropy."""
+    entity, relation = parts(WIDTH[name], E), parts(2, R)
+    model = filled(name, entity, relation)
+    wide = filled(name, [entity[0], *(2 * part for part in entity[1:])], relation)
+    close(entity_entropy(wide) - entity_entropy(model), T([DIM * math.log(2)] * E), 1e-9)
+    close(relation_entropy(model), relation[1].abs().log().sum(1), 1e-9)
+    discrete = filled(name, entity, relation, x0="discrete")
+    assert entity_entropy(discrete) is relation_entropy(discrete) is None
+
+
+@pytest.mark.parametrize("cls", [NFE2, NFEK, NFEKCubic])
+def test_the_score_is_the_similarity_of_the_flows(cls):
+    model = cls(E, R, DIM).double()
     f_r = model.f_relation(*model.relation.split(model.relation.weight[1]))
     p, q = (model.flow(model.entity.weight[i]) for i in (0, 2))
     expected = SquaredWasserstein()(type(p)(p.x0, f_r @ p.f), q)

@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from graphs import random_graph, random_model
+from kgflow.models.layers import BatchNorm
 from kgflow.training import OneVsAll
 from kgflow.training.average import Average
 
@@ -27,6 +28,30 @@ def test_average_is_the_weighted_sum_of_what_it_saw():
     with average.applied():
         np.testing.assert_allclose(model.weight.detach(), expected)
     assert torch.equal(model.weight, own)
+
+
+def test_what_batches_were_like_is_averaged_with_the_weights():
+    """And a model in its averaged state normalizes by that."""
+    torch.manual_seed(0)
+    model = BatchNorm(3).double()
+    average, seen = Average(model, beta=0.9), []
+    for epoch in range(3):
+        model(torch.randn(4, 3).double() * (epoch + 1) + epoch)
+        average.update(epoch)
+        seen.append((model.mean.clone(), model.variance.clone()))
+    mean, variance = seen[0]
+    for epoch in (1, 2):
+        beta = epoch / (epoch + 10)
+        mean, variance = (
+            beta * old + (1 - beta) * new
+            for old, new in zip((mean, variance), seen[epoch], strict=True)
+        )
+    x = torch.randn(5, 3).double()
+    model.eval()
+    with average.applied():
+        torch.testing.assert_close(model(x), (x - mean) / (variance + 1e-5).sqrt())
+    assert torch.equal(model.mean, seen[-1][0])
+    assert torch.equal(model.variance, seen[-1][1])
 
 
 def test_beta_zero_is_the_model_itself_and_holds_nothing():

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 import kgflow
 from graphs import random_graph
@@ -11,14 +12,16 @@ from kgflow.config import Experiment, ModelConfig, TrainingConfig
 from kgflow.errors import KgflowError
 from kgflow.models import table
 from kgflow.run import resume, run_experiment
-from kgflow.training import Diverged, Interrupted
+from kgflow.training import Diverged, Interrupted, batches
 
 DATA = random_graph(entities=30, facts=200)
 
 
-def experiment(**training):
+def experiment(model="nfe-1", **training):
     settings = {"epochs": 4, "batch_size": 20, "lr": 0.05, "patience": 100} | training
-    return Experiment(data="random", model=ModelConfig(dim=8), training=TrainingConfig(**settings))
+    return Experiment(
+        data="random", model=ModelConfig(name=model, dim=8), training=TrainingConfig(**settings)
+    )
 
 
 def after(batches):
@@ -68,6 +71,25 @@ def test_interrupted_and_resumed_equals_uninterrupted(whole, tmp_path, batches):
     assert weights(directory) == weights(whole)
     assert [r["loss"] for r in run.history] == [r["loss"] for r in kgflow.open(whole).history]
     assert run.metrics == kgflow.open(whole).metrics
+
+
+@pytest.mark.parametrize("average", [0.0, 0.9])
+def test_with_batch_norm_and_hidden_dropout_it_resumes_the_same(tmp_path, average):
+    """Statistics of batches are part of the state; batches of a single query are among them."""
+    config = experiment("conve", epochs=2, batch_size=2, lr=0.01, average=average)
+    whole = run_experiment(config, DATA, tmp_path / "whole")
+    sizes = [len(rows) for rows in batches(DATA.queries("train"), 2, config.training.seed, 0)]
+    assert 1 in sizes
+    for count in (sizes.index(1) + 1, len(sizes) + 1):
+        directory = tmp_path / str(count)
+        with pytest.raises(Interrupted):
+            run_experiment(config, DATA, directory, stop=after(count))
+        torch.manual_seed(count)
+        run = resume(directory)
+        assert weights(directory) == weights(whole.directory)
+        assert [r["loss"] for r in run.history] == [r["loss"] for r in whole.history]
+    state = load_file(tmp_path / "whole" / "model.safetensors")
+    assert (state["project.norm.mean"] != 0).any(), "nothing was remembered"
 
 
 def test_what_a_batch_draws_depends_on_seed_epoch_and_batch_only(monkeypatch, tmp_path):

@@ -22,6 +22,7 @@ class Case:
     images: f_r ∘ f_h and f_t for one coordinate, where the score is a Wasserstein distance.
     restricted: whether it is one for r_σ >= 0 only.
     dim: n in the tests, small.
+    stepped: whether relations enter by their signs, so that differences are no gradient by them.
     """
 
     model: str
@@ -31,6 +32,7 @@ class Case:
     ppf: Callable[[float], float] = special.ndtri
     restricted: bool = False
     dim: int = 3
+    stepped: bool = False
 
     def make(self, seed: int = 0, away_from_zero: float = 0.0) -> Model:
         """In float64, with parameters of all signs, some of them zero unless kept away."""
@@ -40,6 +42,12 @@ class Case:
             weight = torch.randn(table.weight.shape, dtype=torch.float64, generator=generator)
             weight[:, ::5] *= 0 if away_from_zero == 0 else 1
             table.weight.data = weight + away_from_zero * weight.sign()
+        shared = {**dict(model.named_parameters()), **dict(model.named_buffers())}
+        for name, tensor in shared.items():
+            if not name.startswith(("entity.", "relation.")):
+                tensor.data = torch.randn(tensor.shape, dtype=torch.float64, generator=generator)
+                if name.endswith("variance"):
+                    tensor.data.abs_().add_(0.5)
         return model
 
     def expected(self, model: Model, h: int, r: int, t: int) -> float:
@@ -54,10 +62,16 @@ def row_parts(table, i: int) -> Parts:
 
 
 def coordinatewise(formula: Callable[[Sequence[float], Sequence[float], Sequence[float]], float]):
-    """The sum of a formula for one coordinate, of h, r and t, over the n coordinates."""
+    """The sum of a formula for one coordinate, of h, r and t, over the coordinates.
+
+    There are as many as the narrowest part has numbers; a part of K times as many gives each K.
+    """
 
     def score(model: Model, *rows: Parts) -> float:
-        columns = [list(zip(*row.values(), strict=True)) for row in rows]
-        return sum(formula(*parts) for parts in zip(*columns, strict=True))
+        n = min(len(part) for row in rows for part in row.values())
+        return sum(
+            formula(*([x for part in row.values() for x in part[i::n]] for row in rows))
+            for i in range(n)
+        )
 
     return score

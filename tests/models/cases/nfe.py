@@ -3,14 +3,21 @@
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from scipy import special
 
 from cases.case import Case, coordinatewise
-from laws import SQRT3
+from laws import FIVE, PPF, SQRT3, SQRT6, VARIABLES, spline_of
 
 Parts = Sequence[float]
 NORMAL, UNIFORM = math.sqrt(2 / math.pi), math.sqrt(3 / 4)
 """The constants of Eq. 12 and Eq. 11."""
+OTHERS = {
+    "triangular": SQRT6 / 3,
+    "logistic": 2 * math.log(2) * SQRT3 / math.pi,
+    "discrete": 6 / (5 * math.sqrt(2)),
+}
+"""What stands in their place for another x0: E|x0|."""
 
 
 # --- the paper's formulas, for one coordinate ---------------------------------------------------
@@ -79,6 +86,57 @@ def eq15_softplus(h: Parts, r: Parts, t: Parts) -> float:
         return math.log1p(math.exp(x))
 
     return -kl(r[1] * h[0] + r[0], s(r[1]) * s(h[1]), t[0], s(t[1]))
+
+
+# --- splines: no formula but the integral, as a sum over nodes of x0 ------------------------------
+
+
+def knots(degree: int, size: int, x0: str) -> list[float]:
+    """They cut x0 into equally likely pieces: as many as scales, but one more for quadratics.
+
+    Half the way to the mirror image, since a discrete x0 jumps at some of them.
+    """
+    pieces = size + (degree == 2)
+    levels = [i / pieces for i in range(1, pieces)]
+    return [(PPF[x0](z) - PPF[x0](w)) / 2 for z, w in zip(levels, levels[::-1], strict=True)]
+
+
+def nodes(x0: str, cuts: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Symmetric points of x0 with their weights, to integrate what is smooth between the cuts."""
+    if x0 == "discrete":
+        return np.array(FIVE), np.full(5, 0.2)
+    twin, (point, weight) = VARIABLES[x0][1], np.polynomial.legendre.leggauss(24)
+    low, high = np.clip(twin.support(), -26, 26)
+    edges = np.unique(np.clip([low, *range(-26, 27), *cuts, high], low, high))
+    middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    x = (middle[:, None] + half[:, None] * point).ravel()
+    return x, (half[:, None] * weight).ravel() * twin.pdf(x)
+
+
+def splines(degree: int, size: int, x0: str = "normal", k: float = 1.0) -> Callable[..., float]:
+    """The squared distance of the quantile functions, with x0/k."""
+    cuts = [knot / k for knot in knots(degree, size, x0)]
+    x, weight = nodes(x0, knots(degree, size, x0))
+    units = np.eye(size).tolist()
+    phi = np.array([[spline_of(degree, cuts, 0.0, unit)(v) for v in x / k] for unit in units])
+
+    def score(h, r, t):
+        moved, fixed = (e[0] + np.abs(e[1:]) @ phi for e in (h, t))
+        # Where the relation falls, the largest value is that of the smallest x0.
+        moved = r[1] * (moved[::-1] if r[1] < 0 else moved) + r[0]
+        return -float(weight @ (moved - fixed) ** 2)
+
+    return score
+
+
+def spline_images(degree: int, size: int, x0: str = "normal", k: float = 1.0) -> Callable:
+    cuts = [knot / k for knot in knots(degree, size, x0)]
+
+    def images(h, r, t):
+        f_h, f_t = (spline_of(degree, cuts, e[0], [abs(s) for s in e[1:]]) for e in (h, t))
+        return lambda x: r[1] * f_h(x) + r[0], f_t
+
+    return images
 
 
 # --- what the formulas are the integrals of: f_r ∘ f_h and f_t, for one coordinate ---------------
@@ -156,3 +214,39 @@ CASES = {
     "nfe-3 high floor": Case("nfe-3", coordinatewise(eq15(0.7)), {"floor": 0.7}),
     "nfe-3-softplus": Case("nfe-3-softplus", coordinatewise(eq15_softplus)),
 }
+
+for x0, c in OTHERS.items():
+    chosen = {"x0": x0}
+    score = coordinatewise(eq10())
+    CASES[f"nfe-1 {x0}"] = Case("nfe-1", score, chosen, affine_images, PPF[x0])
+    score = coordinatewise(oriented(c))
+    CASES[f"nfe-2 {x0}"] = Case("nfe-2", score, chosen, kinked_images, PPF[x0])
+    score = coordinatewise(printed(c))
+    CASES[f"nfe-2-paper {x0}"] = Case(
+        "nfe-2-paper", score, chosen, kinked_images, PPF[x0], restricted=True
+    )
+
+for degree, model in enumerate(("nfe-k", "nfe-k-quadratic", "nfe-k-cubic"), start=1):
+    for x0 in ("normal", "uniform", *OTHERS):
+        CASES[f"{model} {x0}"] = Case(
+            model,
+            coordinatewise(splines(degree, 4, x0)),
+            {"x0": x0},
+            spline_images(degree, 4, x0),
+            PPF[x0],
+        )
+    CASES[f"{model} 7 1/4"] = Case(
+        model,
+        coordinatewise(splines(degree, 7, k=2)),
+        {"pieces": 7, "uncertainty": 1 / 4},
+        spline_images(degree, 7, k=2),
+        halved,
+    )
+    CASES[f"{model} 3 uniform"] = Case(
+        model, coordinatewise(splines(degree, 3, "uniform")), {"pieces": 3, "x0": "uniform"}
+    )
+    CASES[f"{model} 0"] = Case(
+        model,
+        coordinatewise(eq13),
+        {"uncertainty": 0},
+    )

@@ -1,0 +1,48 @@
+"""Bilinear models, straight from their papers."""
+
+import math
+
+from cases.case import Case, coordinatewise
+
+
+def rescal(model, h, r, t):
+    n = len(h["e"])
+    return sum(h["e"][i] * r["R"][n * i + j] * t["e"][j] for i in range(n) for j in range(n))
+
+
+def complex_product(h, r, t):
+    return (complex(*h) * complex(*r) * complex(*t).conjugate()).real
+
+
+TIMES = {
+    **{("1", unit): (1, unit) for unit in "1ijk"},
+    **{(unit, "1"): (1, unit) for unit in "ijk"},
+    **{(unit, unit): (-1, "1") for unit in "ijk"},
+    **{
+        pair: (1, unit)
+        for pair, unit in {("i", "j"): "k", ("j", "k"): "i", ("k", "i"): "j"}.items()
+    },
+    **{
+        pair: (-1, unit)
+        for pair, unit in {("j", "i"): "k", ("k", "j"): "i", ("i", "k"): "j"}.items()
+    },
+}
+"""Hamilton's i² = j² = k² = ijk = -1, all sixteen products of two units."""
+
+
+def quaternion_product(h, r, t):
+    """One quaternion each, by the table of units."""
+    length = math.sqrt(sum(x * x for x in r))
+    product = dict.fromkeys("1ijk", 0.0)
+    for u, x in zip("1ijk", h, strict=True):
+        for v, y in zip("1ijk", r, strict=True):
+            sign, unit = TIMES[u, v]
+            product[unit] += sign * x * y / length
+    return sum(product[u] * z for u, z in zip("1ijk", t, strict=True))
+
+
+CASES = {
+    "rescal": Case("rescal", rescal),
+    "complex": Case("complex", coordinatewise(complex_product), dim=6),
+    "quate": Case("quate", coordinatewise(quaternion_product), dim=12),
+}
