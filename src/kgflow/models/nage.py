@@ -89,7 +89,7 @@ class NagESO3(NagE):
     multiple: ClassVar = 3
     f_relation = staticmethod(so3)
     D = BlockNorm(3)
-    settings: ClassVar = {"dim": 60, "margin": 6.0, "dropout": 0.0, "decay": 0.95, "epochs": 50}
+    settings: ClassVar = {"dim": 60, "dropout": 0.1, "decay": 0.95, "epochs": 50}
     row: ClassVar = ROW
 
 
@@ -140,7 +140,7 @@ class NagESU2(NagE):
     multiple: ClassVar = 4
     f_relation = staticmethod(su2)
     D = BlockNorm(4)
-    settings: ClassVar = {"dim": 64, "margin": 6.0, "dropout": 0.0, "decay": 0.95, "epochs": 50}
+    settings: ClassVar = {"dim": 64, "dropout": 0.1, "decay": 0.95, "epochs": 50}
     row: ClassVar = replace(ROW, f_relation="Ux, U in SU(2)", relation="3*n//4")
 
 
