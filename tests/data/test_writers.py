@@ -33,7 +33,13 @@ def test_what_is_written_reads_the_same(tmp_path_factory, train, test, data):
 
 
 @pytest.mark.parametrize(
-    "first", [("h", "r", "t"), ("\ufeffa", "r", "b"), ("Source", "label", "Target")]
+    "first",
+    [
+        ("h", "r", "t"),
+        ("\ufeffa", "r", "b"),
+        ("Source", "label", "Target"),
+        ("x\x01y", "r", "b"),  # begins like a compressed file
+    ],
 )
 def test_a_first_row_like_a_header_survives(first, tmp_path):
     before = from_frames("odd", {"train": frame([first, ("a", "r", "b")])})

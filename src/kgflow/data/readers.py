@@ -69,7 +69,8 @@ def _quick(content: bytes, separator: str, width: int, plan: Layout) -> pl.DataF
             quote_char='"' if separator == "," else None,
             schema={str(i): pl.String for i in range(width)},
         )
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, OSError):
+        # The second: a text whose first letters polars takes for those of a compressed file.
         return None
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null())).slice(int(plan.header))
     frame = frame.select(
