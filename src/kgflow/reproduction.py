@@ -61,6 +61,32 @@ def small(models: Sequence[str] = (), data: Sequence[str] = ()) -> list[Plan]:
     ]
 
 
+FIGURES = {
+    "world": "",
+    "wn18rr": "--dim 64 --epochs 15 --batch-size 256 --lr 0.01 --decay 0.92 --margin 5 --dropout 0",
+    "fb15k-237": (
+        "--dim 64 --epochs 8 --batch-size 512 --lr 0.006 --decay 0.92 --margin 2 --dropout 0"
+    ),
+}
+"""Graphs whose rules are drawn, and settings that are small but enough to see them."""
+
+
+def figures(data: Sequence[str] = ()) -> list[Plan]:
+    """NFE-1 on the graphs of the paper's Figures 3 to 6, and on `world`.
+
+    Example:
+        >>> figures(["world"])[0].command
+        'kgflow train world --model nfe-1'
+    """
+    for name in data:
+        if name not in FIGURES:
+            raise KgflowError(f"no figure is of '{name}'; known are {', '.join(FIGURES)}")
+    return [
+        Plan(graph, "nfe-1", ("train", graph, "--model", "nfe-1", *FIGURES[graph].split()))
+        for graph in data or FIGURES
+    ]
+
+
 def reproduce(
     plans: Sequence[Plan],
     directory: Path,

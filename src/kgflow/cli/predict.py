@@ -12,7 +12,9 @@ from kgflow.errors import KgflowError
 if TYPE_CHECKING:
     import polars as pl
 
+    from kgflow.insight import Reason
     from kgflow.prediction import Predictor, Question
+    from kgflow.run import Run
 
 SHOWN = ("rank", "answer", "score", "probability", "uncertainty", "known")
 LISTED = 10
@@ -33,13 +35,19 @@ def predict(
     type_: Annotated[
         list[str] | None, typer.Option("--type", help="Only entities of this type (repeatable).")
     ] = None,
+    explain: Annotated[
+        int, typer.Option(min=0, help="Say why, for this many of the best answers to each.")
+    ] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the answers here, TSV.")] = None,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
     """Ranked answers with score, probability and uncertainty; give two of the three names.
 
-    Example: kgflow predict runs/world --head France --relation borders -k 5
+    Reasons are the rules, believed by the model and held by the graph, that lead from training
+    facts to an answer, and the training facts most like it.
+
+    Example: kgflow predict runs/world --head France --relation borders -k 5 --explain 1
     """
     from kgflow.prediction import Question
     from kgflow.run import Run
@@ -53,10 +61,15 @@ def predict(
         from kgflow.training import write_atomic
 
         write_atomic(out, answers.write_csv(separator="\t").encode())
+    reasons = _reasons(opened, answers, explain) if explain else {}
     if json:
-        show_json({"answers": answers.to_dicts()})
+        rows = answers.to_dicts()
+        for place, why in reasons.items():
+            rows[place]["reasons"] = [reason.to_dict() for reason in why]
+        show_json({"answers": rows})
     elif out is None:
         _show(questions, answers)
+        _show_reasons(answers, reasons)
         _warn(opened.predictor, answers)
 
 
@@ -92,6 +105,37 @@ def _show(questions: list["Question"], answers: "pl.DataFrame") -> None:
         mine = answers.filter(pl.col("query") == number)
         title = f"({q.head or '?'}, {q.relation or '?'}, {q.tail or '?'})"
         table(title, SHOWN, frame_rows(mine, SHOWN))
+
+
+def _reasons(run: "Run", answers: "pl.DataFrame", count: int) -> dict[int, list["Reason"]]:
+    """Why the best answers to each question, by their place in the table."""
+    from kgflow.cli.progress import share_bar
+    from kgflow.insight import Explainer
+
+    explainer, data, found = Explainer(run.predictor), run.data, {}
+    best = [(i, row) for i, row in enumerate(answers.to_dicts()) if row["rank"] <= count]
+    with share_bar("reasons") as tell:
+        for done, (place, row) in enumerate(best, start=1):
+            h, t = (data.entities.id(row[side]) for side in ("head", "tail"))
+            found[place] = explainer.explain(h, data.relations.id(row["relation"]), t)
+            tell(done / len(best))
+    return found
+
+
+def _show_reasons(answers: "pl.DataFrame", reasons: dict[int, list["Reason"]]) -> None:
+    for place, why in reasons.items():
+        row = answers.row(place, named=True)
+        print(f"why {row['answer']} (rank {row['rank']}):")
+        for reason in why:
+            print(f"  - {_line(reason)}")
+        if not why:
+            print("  - no rule leads there, and no other training fact has this relation")
+
+
+def _line(reason: "Reason") -> str:
+    if reason.distance is not None:
+        return f"{reason.text} (distance {reason.distance:.2f})"
+    return f"{reason.text} (belief {reason.belief:.2f}, confidence {reason.confidence:.2f})"
 
 
 def _warn(predictor: "Predictor", answers: "pl.DataFrame") -> None:

@@ -11,7 +11,12 @@ from kgflow.errors import KgflowError, suggest
 
 
 def reproduce(
-    what: Annotated[str, typer.Argument(help="small: all models on umls, nations, countries.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="small: all models on umls, nations, countries. figures: the rules NFE-1 learns."
+        ),
+    ],
     model: Annotated[list[str], typer.Option(help="Only this model; may be repeated.")] = [],  # noqa: B006
     data: Annotated[list[str], typer.Option(help="Only this graph; may be repeated.")] = [],  # noqa: B006
     out: Annotated[Path, typer.Option(help="Where the runs go.")] = Path("runs/reproduce"),
@@ -28,8 +33,17 @@ def reproduce(
     from kgflow.reproduction import reproduce as run_all
 
     plans = {"small": small}
-    if what not in plans:
-        raise KgflowError(f"unknown table '{what}'{suggest(what, plans) or '; known is small'}")
+    known = [*plans, "figures"]
+    if what not in known:
+        hint = suggest(what, known) or f"; known are {', '.join(known)}"
+        raise KgflowError(f"unknown table '{what}'{hint}")
+    if what == "figures":
+        from kgflow.cli.figures import reproduce_figures
+
+        if model:
+            raise KgflowError("the figures are of nfe-1: leave --model out")
+        reproduce_figures(data, out, page, jobs, json)
+        return
     if page is not None:
         check_writable(page)
     results = list(run_all(plans[what](model, data), out, jobs, say))

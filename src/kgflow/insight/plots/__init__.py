@@ -3,6 +3,7 @@
 from kgflow.insight.plots.densities import densities
 from kgflow.insight.plots.learning import learning_curve
 from kgflow.insight.plots.overview import overview
+from kgflow.insight.plots.rules import rule_histograms, rules_picture, statistics_picture
 from kgflow.insight.plots.style import COLOURS, DASHES, STYLE, picture, save, svg
 
 __all__ = [
@@ -13,6 +14,9 @@ __all__ = [
     "learning_curve",
     "overview",
     "picture",
+    "rule_histograms",
+    "rules_picture",
     "save",
+    "statistics_picture",
     "svg",
 ]

@@ -1,0 +1,78 @@
+"""kgflow rules."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kgflow.cli.output import (
+    Device,
+    Json,
+    RunPath,
+    check_writable,
+    frame_rows,
+    say,
+    show_json,
+    table,
+)
+
+SHOWN = ("rule", "belief", "distance", "support", "confidence", "verdict")
+
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def rules(
+    run: RunPath,
+    relation: Annotated[str | None, typer.Option(help="Only rules with this relation.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(help="Only symmetric, antisymmetric, inverse, implication or composition."),
+    ] = None,
+    k: Annotated[int, typer.Option("-k", help="Rules of each kind.")] = 20,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also rules without a case, and other words for others.")
+    ] = False,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the best rule of each kind here: PNG, SVG or PDF.")
+    ] = None,
+    device: Device = "cpu",
+    json: Json = False,
+) -> None:
+    """The rules that the model believes, beside what the graph holds.
+
+    belief: how often the model accepts what follows, from 0, as often as by chance, to 1, as often
+    as facts. distance: how far apart a rule's two sides are as functions, from 0, the same, to 1,
+    as far as any two relations. support and confidence: the rule's cases in the facts of all
+    splits, and the share of them that holds.
+
+    Example: kgflow rules runs/world --kind inverse
+    """
+    from kgflow.cli.progress import share_bar
+    from kgflow.insight.rules import beliefs, rules_frame
+    from kgflow.run import Run
+
+    if picture is not None:
+        _check_picture(picture)
+    opened = Run.open(run, device)
+    with share_bar("rules") as tell:
+        believed = beliefs(opened, relation, kind, k, everything, tell)
+    if picture is not None:
+        from kgflow.insight.plots import rules_picture
+
+        rules_picture(opened, [belief.rule for belief in believed], picture)
+    found = rules_frame(opened, believed)
+    if json:
+        show_json({"rules": found.to_dicts()})
+        return
+    for name, rows in found.group_by("kind", maintain_order=True):
+        table(str(name[0]), SHOWN, frame_rows(rows, SHOWN))
+    if not len(found):
+        say("note: neither the model nor the graph is for any such rule; --all shows the rest")
+
+
+def _check_picture(path: Path) -> None:
+    from kgflow.errors import KgflowError
+
+    if path.suffix.lower() not in PICTURES:
+        raise KgflowError(f"{path} is no picture: let it end in {', '.join(PICTURES)}")
+    check_writable(path)
