@@ -36,7 +36,7 @@ reproduce: .make/installed
 
 .make/developed: .make/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		hypothesis mypy pre-commit pytest pytest-xdist ruff tensorboard
+		hypothesis mypy playwright pre-commit pytest pytest-xdist ruff tensorboard
 	@touch $@
 
 .make/peers: .make/developed

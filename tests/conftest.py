@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from browser import browser
 from kgflow.data import Dataset, load
 
 
@@ -18,3 +19,10 @@ def shared():
         return load(name)
 
     return _load
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A headless browser, or skip the test."""
+    with browser() as running:
+        yield running

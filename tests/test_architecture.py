@@ -37,7 +37,16 @@ MAY_IMPORT = {
     | LEAVES,
     "reproduction": {"config", "data", "models", "run", "store"} | LEAVES,
     "provenance": set(),
-    "insight": {"algebra", "data", "evaluation", "models", "prediction", "run", "training"}
+    "insight": {
+        "algebra",
+        "data",
+        "evaluation",
+        "models",
+        "prediction",
+        "provenance",
+        "run",
+        "training",
+    }
     | LEAVES,
 }
 

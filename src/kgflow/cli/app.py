@@ -8,7 +8,18 @@ from typing import Annotated
 
 import typer
 
-from kgflow.cli import bench, data, discover, evaluate, models, predict, reproduce, rules, train
+from kgflow.cli import (
+    bench,
+    data,
+    discover,
+    evaluate,
+    models,
+    predict,
+    report,
+    reproduce,
+    rules,
+    train,
+)
 from kgflow.errors import KgflowError
 
 app = typer.Typer(
@@ -24,6 +35,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("discover")(discover.discover)
 app.command("rules")(rules.rules)
+app.command("report")(report.report)
 app.command("models")(models.models)
 app.command("reproduce")(reproduce.reproduce)
 app.command("bench")(bench.bench)

@@ -54,10 +54,10 @@ class Ranking:
         chosen = self.optimistic if policy == "optimistic" else self.pessimistic
         return chosen.astype(np.float64)
 
-    def take(self, mask: NDArray[np.bool_]) -> "Ranking":
-        """Some of the answers."""
+    def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> "Ranking":
+        """Some of the answers, by a mask or in an order."""
         arrays = (self.h, self.r, self.t, self.optimistic, self.pessimistic, self.candidates)
-        return Ranking.of([x[mask] for x in arrays], self.relations)
+        return Ranking.of([x[which] for x in arrays], self.relations)
 
     def metrics(self) -> dict[str, Metrics]:
         """The metrics under each of the three tie policies."""

@@ -39,4 +39,4 @@ def _telling(flow: Flow) -> int:
     # Where both the narrowest bell and the distances between them can be seen.
     low, middle, high = (flow.quantile(torch.tensor(z)) for z in (0.01, 0.5, 0.99))
     extent = high.amax(0) - low.amin(0)
-    return int(((high - low).amin(0) * middle.std(0) / extent.square()).argmax())
+    return int(((high - low).amin(0) * middle.std(0, correction=0) / extent.square()).argmax())

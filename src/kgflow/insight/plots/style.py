@@ -11,8 +11,9 @@ from kgflow.errors import KgflowError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Readable in grey and by the colour-blind (Okabe and Ito), told apart by dashes too.
+# Readable in grey and by the colour-blind (Okabe and Ito), told apart by dashes and markers too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1)), ":")
 STYLE: Any = {
     "font.size": 10,

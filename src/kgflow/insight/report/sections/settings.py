@@ -1,0 +1,76 @@
+"""How the runs were made."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from kgflow.insight.report.pieces import Note, Piece, Row, Table
+from kgflow.insight.report.section import Section
+from kgflow.insight.report.subject import Subject
+from kgflow.provenance import machine
+from kgflow.run import Run
+
+
+class Settings(Section):
+    """The model in symbols, its settings, and where the numbers come from."""
+
+    id, title = "settings", "Settings and provenance"
+
+    def pieces(self, subject: Subject) -> Iterator[Piece]:
+        """A column for each run."""
+        columns = ("setting", *subject.names)
+        model = Table(
+            "The model: f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)) scores a fact.",
+            columns,
+            _side_by_side([_model(run) for run in subject.runs]),
+        )
+        training = Table(
+            "The training.", columns, _side_by_side([_training(run) for run in subject.runs])
+        )
+        yield Row([model, training])
+        yield Table(
+            "The provenance. Runs of the same digest have the same names, facts and splits.",
+            columns,
+            _side_by_side([_provenance(run) for run in subject.runs]),
+        )
+        yield Note(f"This page was computed on {machine()}.")
+
+
+NAMES = {"lr": "learning rate", "batch_size": "batch size", "eval_every": "validated every"}
+
+
+def _side_by_side(items: list[dict[str, str]]) -> list[list[str]]:
+    keys = dict.fromkeys(key for item in items for key in item)
+    return [[key, *(item.get(key, "–") for item in items)] for key in keys]
+
+
+def _model(run: Run) -> dict[str, str]:
+    row, config = run.model.row, run.config.model
+    numbers = sum(p.numel() for p in run.model.parameters())
+    return {
+        "model": config.name,
+        "x0": str(config.options.get("x0", row.x0)),
+        "f_h, f_t": row.f_entity,
+        "f_r": row.f_relation,
+        "D": row.D,
+        "dimension n": f"{config.dim:,}",
+        "numbers per entity": f"{run.model.entity.weight.shape[1]:,}",
+        "numbers in all": f"{numbers:,}",
+        **{f"option {k}": str(v) for k, v in config.options.items()},
+    }
+
+
+def _training(run: Run) -> dict[str, str]:
+    found: dict[str, Any] = run.config.training.model_dump()
+    return {NAMES.get(k, k): f"{v:g}" if isinstance(v, float) else str(v) for k, v in found.items()}
+
+
+def _provenance(run: Run) -> dict[str, str]:
+    history = run.history
+    return {
+        "run directory": str(run.directory),
+        "trained by": f"kgflow {run.config.run.kgflow}",
+        "epochs trained": f"{len(history):,}, kept {run.best_epoch:,}",
+        "seconds of training": f"{sum(r['seconds'] for r in history):,.0f}",
+        "data": run.config.data,
+        "data digest": run.config.run.data_digest[:16],
+    }
