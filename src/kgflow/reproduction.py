@@ -15,6 +15,14 @@ from kgflow.run import Run
 from kgflow.store import read_metrics
 
 SMALL = ("umls", "nations", "countries-s1")
+UNCERTAIN = {
+    "world": "",
+    "umls": "",
+    "codex-s": "--dim 64 --epochs 20",
+    "fb15k-237": "--dim 64 --epochs 8 --batch-size 512 --lr 0.006 --decay 0.92 --margin 2"
+    " --dropout 0",
+}
+"""Graphs on which uncertainty is studied, and how training is kept to minutes."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,10 @@ class Plan:
     def command(self) -> str:
         """As a user types it."""
         return " ".join(("kgflow", *self.words))
+
+    def directory(self, under: Path) -> Path:
+        """Where its run is."""
+        return under / f"{Path(self.data).name}-{self.model}"
 
 
 @dataclass(frozen=True)
@@ -87,6 +99,22 @@ def figures(data: Sequence[str] = ()) -> list[Plan]:
     ]
 
 
+def uncertain(models: Sequence[str] = (), data: Sequence[str] = ()) -> list[Plan]:
+    """Flows whose uncertainty is studied: small graphs as they come, larger ones in minutes.
+
+    Example:
+        >>> [plan.command for plan in uncertain(["nfe-1"], ["codex-s"])]
+        ['kgflow train codex-s --model nfe-1 --dim 64 --epochs 20']
+    """
+    for name in models:
+        model_class(name)
+    return [
+        Plan(graph, name, ("train", graph, "--model", name, *UNCERTAIN.get(graph, "").split()))
+        for graph in data or UNCERTAIN
+        for name in models or (("nfe-1",) if UNCERTAIN.get(graph) else ("nfe-1", "nfe-2"))
+    ]
+
+
 def reproduce(
     plans: Sequence[Plan],
     directory: Path,
@@ -107,7 +135,7 @@ def reproduce(
 
 
 def _result(plan: Plan, directory: Path, jobs: int, tell: Callable[[str], None]) -> Result:
-    run = directory / f"{Path(plan.data).name}-{plan.model}"
+    run = plan.directory(directory)
     try:
         load(plan.data)
         if not finished(run):

@@ -19,6 +19,7 @@ from kgflow.cli import (
     reproduce,
     rules,
     train,
+    uncertainty,
 )
 from kgflow.errors import KgflowError
 
@@ -34,6 +35,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("discover")(discover.discover)
+app.command("uncertainty")(uncertainty.uncertainty)
 app.command("rules")(rules.rules)
 app.command("report")(report.report)
 app.command("models")(models.models)

@@ -13,9 +13,7 @@ from kgflow.errors import KgflowError, suggest
 def reproduce(
     what: Annotated[
         str,
-        typer.Argument(
-            help="small: all models on umls, nations, countries. figures: the rules NFE-1 learns."
-        ),
+        typer.Argument(help="small: all models on umls, nations, countries; figures; uncertainty."),
     ],
     model: Annotated[list[str], typer.Option(help="Only this model; may be repeated.")] = [],  # noqa: B006
     data: Annotated[list[str], typer.Option(help="Only this graph; may be repeated.")] = [],  # noqa: B006
@@ -29,10 +27,10 @@ def reproduce(
     Example: kgflow reproduce small --model nfe-1 --data nations
     """
     from kgflow.cli.output import check_writable
-    from kgflow.reproduction import markdown, small
+    from kgflow.reproduction import markdown, small, uncertain
     from kgflow.reproduction import reproduce as run_all
 
-    plans = {"small": small}
+    plans = {"small": small, "uncertainty": uncertain}
     known = [*plans, "figures"]
     if what not in known:
         hint = suggest(what, known) or f"; known are {', '.join(known)}"
@@ -50,6 +48,12 @@ def reproduce(
     for result in results:
         if result.skipped:
             say(f"{result.plan.data}, {result.plan.model} skipped: {result.skipped}")
+    if what == "uncertainty":
+        from kgflow.cli.studies import show_studies
+
+        done = [r.plan for r in results if not r.skipped]
+        show_studies({plan.command: plan.directory(out) for plan in done}, page, json)
+        return
     if page is not None:
         page.write_text(_page(what, markdown(results)), encoding="utf-8")
     if json:

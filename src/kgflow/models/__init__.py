@@ -4,7 +4,14 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from kgflow.models.catalog import build, model_class, options
-from kgflow.models.entropy import entity_entropy, relation_entropy
+from kgflow.models.entropy import (
+    TripleEntropy,
+    composed_entropy,
+    entity_entropy,
+    entity_flow,
+    relation_entropy,
+    triple_entropy,
+)
 from kgflow.models.model import MODELS, FlowModel, Model, PairwiseModel
 from kgflow.models.row import Row
 from kgflow.models.table import Table
@@ -20,9 +27,13 @@ __all__ = [
     "PairwiseModel",
     "Row",
     "Table",
+    "TripleEntropy",
     "build",
+    "composed_entropy",
     "entity_entropy",
+    "entity_flow",
     "model_class",
     "options",
     "relation_entropy",
+    "triple_entropy",
 ]

@@ -1,8 +1,10 @@
 """Pictures of what a run learned: each function draws into axes it is given."""
 
-from kgflow.insight.plots.densities import densities
+from kgflow.insight.plots.degree import entropy_against_degree
+from kgflow.insight.plots.densities import densities, mean_densities
 from kgflow.insight.plots.learning import learning_curve
 from kgflow.insight.plots.overview import overview
+from kgflow.insight.plots.rejection import rejection
 from kgflow.insight.plots.rules import rule_histograms, rules_picture, statistics_picture
 from kgflow.insight.plots.style import COLOURS, DASHES, STYLE, picture, save, svg
 
@@ -11,9 +13,12 @@ __all__ = [
     "DASHES",
     "STYLE",
     "densities",
+    "entropy_against_degree",
     "learning_curve",
+    "mean_densities",
     "overview",
     "picture",
+    "rejection",
     "rule_histograms",
     "rules_picture",
     "save",
