@@ -35,7 +35,8 @@ MAY_IMPORT = {
         "training",
     }
     | LEAVES,
-    "reproduction": {"config", "data", "models", "run", "store"} | LEAVES,
+    "reproduction": {"data", "run", "store"} | LEAVES,
+    "studies": {"data", "insight", "models", "provenance", "reproduction", "run"} | LEAVES,
     "provenance": set(),
     "insight": {
         "algebra",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kgflow.errors import KgflowError
-from kgflow.reproduction import Plan, finished, markdown, reproduce, small
+from kgflow.reproduction import Plan, finished, reproduce
+from kgflow.studies.small import markdown
 
 QUICK = ("--dim", "4", "--epochs", "1")
 
@@ -33,11 +33,3 @@ def test_what_cannot_run_says_why(tmp_path):
     assert "no-such-graph" in found[0].skipped
     assert "lr" in found[1].skipped
     assert "| – | – | – |" in markdown(found)
-
-
-def test_small_is_every_model_on_every_small_graph():
-    from kgflow.models import MODELS
-
-    assert len(small()) == 3 * len(MODELS)
-    with pytest.raises(KgflowError, match="unknown model 'nfe1'"):
-        small(["nfe1"])

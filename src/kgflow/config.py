@@ -43,6 +43,10 @@ class TrainingConfig(_Section):
     backward: Annotated[
         Literal["dense", "sparse"], Field(description="the gradient: exact, or an unbiased sample")
     ] = "dense"
+    confidence: Annotated[
+        Literal["plain", "weights", "soft", "regress"],
+        Field(description="of facts: ignored, their weight, or their label (soft or regress)"),
+    ] = "weights"
     seed: Annotated[
         int, Field(ge=0, le=2**31, description="of the start and the order of batches")
     ] = 0

@@ -14,16 +14,21 @@ from kgflow.data import Dataset, QueryIndex, Triples, describe, load
 from kgflow.discovery import discover
 from kgflow.engine import Dense, Pullback, Sparse
 from kgflow.errors import KgflowError
-from kgflow.evaluation import Evaluation, rank
+from kgflow.evaluation import ConfidenceMetrics, Evaluation, evaluate_confidence, rank
 from kgflow.models import Model, build, model_class
 from kgflow.prediction import Predictor, Question
 from kgflow.store import new_run, read_metrics, read_run, write_metrics
 from kgflow.training import (
     Callback,
+    Confidence,
     History,
     OneVsAll,
+    Plain,
+    Regress,
     Schedule,
+    Soft,
     Trainer,
+    Weights,
     load_model,
     read_history,
     save_model,
@@ -34,6 +39,12 @@ if TYPE_CHECKING:
 
 
 PULLBACKS: dict[str, type[Pullback]] = {"dense": Dense, "sparse": Sparse}
+CONFIDENCES: dict[str, type[Confidence]] = {
+    "plain": Plain,
+    "weights": Weights,
+    "soft": Soft,
+    "regress": Regress,
+}
 
 
 class Run:
@@ -109,6 +120,18 @@ class Run:
         names, categories = self.data.relations.names, self._categories(by)
         return Evaluation(split, ranking, by, names, categories, untrained)
 
+    def evaluate_confidence(
+        self, split: str = "test", tell: Callable[[float], None] = lambda share: None
+    ) -> ConfidenceMetrics:
+        """How well the confidences of a split are predicted, and followed by the order of answers.
+
+        Args:
+            split: train, valid or test.
+            tell: told what share is done.
+        """
+        margin = self.config.training.margin
+        return evaluate_confidence(self.model, self.data, margin, split, tell)
+
     def predict(
         self,
         head: str | None = None,
@@ -166,6 +189,7 @@ def train(
     dropout: float | None = None,
     average: float | None = None,
     backward: str | None = None,
+    confidence: str | None = None,
     seed: int | None = None,
     patience: int | None = None,
     eval_every: int | None = None,
@@ -189,6 +213,8 @@ def train(
         dropout: the share of each head's numbers left out in training.
         average: how much of the average of earlier epochs' weights is kept.
         backward: "dense", or "sparse" for a sampled gradient, quicker on large graphs.
+        confidence: "plain" to ignore it, "weights" to count facts by it, "soft" for labels among
+            all entities, "regress" for labels among facts and a few corruptions.
         seed: of the start and the order of batches.
         patience: validations without gain before the end.
         eval_every: epochs between validations.
@@ -208,6 +234,7 @@ def train(
         "dropout": dropout,
         "average": average,
         "backward": backward,
+        "confidence": confidence,
         "seed": seed,
         "patience": patience,
         "eval_every": eval_every,
@@ -294,8 +321,10 @@ def _trainer(
 ) -> Trainer:
     settings = experiment.training.model_dump()
     pullback = PULLBACKS[settings.pop("backward")]()
+    confidence = CONFIDENCES[settings.pop("confidence")]()
     margin, dropout = settings.pop("margin"), settings.pop("dropout")
-    loss = OneVsAll(model, data.queries("train"), margin, dropout, pullback)
+    queries = data.queries("train")
+    loss = OneVsAll(model, queries, margin, dropout, pullback, confidence=confidence)
     known, questions = data.queries(), data.queries("valid")
 
     def validate() -> dict[str, float]:

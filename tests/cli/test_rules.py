@@ -47,15 +47,15 @@ def test_answers_are_explained(answer, kgflow, world_run):
 
 def test_figures_are_drawn_of_what_is_there(kgflow, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
-    from kgflow import reproduction
+    from kgflow.studies import figures
 
     monkeypatch.delenv("KGFLOW_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
     quick = {"world": "--dim 4 --epochs 1", "wn18rr": "--epochs 1 --nonsense"}
-    monkeypatch.setattr(reproduction, "FIGURES", quick)
+    monkeypatch.setattr(figures, "GRAPHS", quick)
     code, out, err = kgflow("reproduce", "figures", "--out", "runs", "--page", "figures.md")
     assert code == 0
-    assert "wn18rr skipped" in err
+    assert "wn18rr, nfe-1 skipped" in err
     page = (tmp_path / "figures.md").read_text()
     assert "| world | borders is symmetric |" in out
     assert "kgflow train world --model nfe-1 --dim 4 --epochs 1" in page

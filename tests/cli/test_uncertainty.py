@@ -114,5 +114,5 @@ def test_the_page(kgflow, tmp_path):
     assert code == 0, err
     page = (tmp_path / "page.md").read_text()
     assert "kgflow train world --model nfe-1" in page
-    assert "(page.png)" in page
-    assert (tmp_path / "page.png").exists()
+    assert "(uncertainty/rejection.png)" in page
+    assert (tmp_path / "uncertainty" / "rejection.png").exists()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgflow.cli.output import Device, Json, RunPath, check_writable, say, show_json, table
+from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
     from kgflow.data import Triples
@@ -25,6 +26,10 @@ def evaluate(
     known: Annotated[
         Path | None, typer.Option("--filter", help="A file of further facts to filter out.")
     ] = None,
+    confidence: Annotated[
+        bool,
+        typer.Option("--confidence", help="Errors of predicted confidences, and nDCG, instead."),
+    ] = False,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
@@ -35,9 +40,14 @@ def evaluate(
     from kgflow.cli.progress import share_bar
     from kgflow.run import Run
 
+    if confidence and (by or ranks or known):
+        raise KgflowError("--confidence goes with none of --by, --ranks and --filter")
     if ranks is not None:
         check_writable(ranks)
     opened = Run.open(run, device)
+    if confidence:
+        _confidence(opened, split, json)
+        return
     facts = _facts(opened, known) if known else None
     with share_bar("ranking") as tell:
         result = opened.evaluate(split, by, facts, tell)
@@ -64,6 +74,23 @@ def show(metrics: dict[str, Any]) -> None:
         for policy in ("optimistic", "realistic", "pessimistic")
     ]
     table("filtered ranking, both sides", ["split", "ties", *NAMES], rows)
+
+
+def _confidence(run: "Run", split: str, json: bool) -> None:
+    from kgflow.cli.progress import share_bar
+
+    with share_bar("ranking") as tell:
+        found = run.evaluate_confidence(split, tell)
+    if json:
+        show_json({"split": split} | found.to_dict())
+        return
+    named = {"direct": found.direct, "mapped": found.mapped, "constant": found.constant}
+    rows = [[name, *errors] for name, errors in named.items() if errors is not None]
+    table(f"confidence of {found.facts:,} {split} facts", ["predicted", "MSE", "MAE"], rows)
+    gains = [["linear", found.linear], ["exponential", found.exponential]]
+    table(f"nDCG of {found.queries:,} queries (h, r, ?)", ["gain", "nDCG"], gains)
+    print("direct: σ(margin + score); mapped: by a monotone map fitted on the validation facts;")
+    print("constant: their mean confidence; gains: the confidences of all known facts of a query")
 
 
 def _facts(run: "Run", path: Path) -> "Triples":

@@ -39,6 +39,7 @@ def train(
     dropout: Annotated[float | None, _setting("dropout")] = None,
     average: Annotated[float | None, _setting("average")] = None,
     backward: Annotated[str | None, _setting("backward")] = None,
+    confidence: Annotated[str | None, _setting("confidence")] = None,
     seed: Annotated[int | None, _setting("seed")] = None,
     patience: Annotated[int | None, _setting("patience")] = None,
     eval_every: Annotated[int | None, _setting("eval_every")] = None,

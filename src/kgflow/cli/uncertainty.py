@@ -203,9 +203,9 @@ def _study(run: "Run", split: str, path: Path | None, json: bool) -> None:
     with share_bar("studying") as tell:
         found = study(run, split, tell)
     if path is not None:
-        from kgflow.cli.studies import draw
+        from kgflow.insight.plots import rejections
 
-        draw([found], path)
+        rejections([found], path)
     if json:
         show_json(found.to_dict())
     else:

@@ -7,7 +7,7 @@ from kgflow.engine.keys import AutogradKeys, FoldedKeys, KeyMap, RowKeys
 from kgflow.engine.one_vs_all import one_vs_all
 from kgflow.engine.pairwise import PairwiseKernel
 from kgflow.engine.pullback import Dense, Pullback, Sparse
-from kgflow.engine.ranks import Ranks, filtered_ranks
+from kgflow.engine.ranks import Ranks, compare, filtered_ranks
 from kgflow.engine.sink import Sink, Stored
 from kgflow.engine.topk import Best, top_k
 
@@ -32,6 +32,7 @@ __all__ = [
     "Stored",
     "Targets",
     "blocks",
+    "compare",
     "filtered_ranks",
     "one_vs_all",
     "top_k",

@@ -14,15 +14,16 @@ from kgflow.engine.sink import Sink
 
 
 class Targets(NamedTuple):
-    """What is true of a batch: a number c per query and a sparse y.
+    """What is true of a batch: a number c per query and a sparse y, and e if it is not 0.
 
-    c ``(B,)``; row, column ``(P,)`` are positions in the (batch x entities) matrix, y ``(P,)``.
+    c ``(B,)``; row, column ``(P,)`` are positions in the (batch x entities) matrix, y, e ``(P,)``.
     """
 
     c: Tensor
     row: Tensor
     column: Tensor
     y: Tensor
+    e: Tensor | None = None
 
 
 class Gradients(NamedTuple):
@@ -36,13 +37,14 @@ class Gradients(NamedTuple):
 class Kernel:
     r"""The loss of each query against every entity, without a (batch x entities) matrix.
 
-    .. math:: \sum_i c_i \sum_j \mathrm{softplus}(s_{ij}) - \sum_{ij} y_{ij} s_{ij},
-              \quad S = QK^T + a + b
+    .. math:: \sum_i c_i \sum_j \mathrm{softplus}(s_{ij}) - \sum_{ij} y_{ij} s_{ij}
+              + \sum_{ij} e_{ij} \mathrm{softplus}(s_{ij}), \quad S = QK^T + a + b
 
-    With c the number of true tails and y = 1 on them it is the sum, over these triples, of the
-    paper's loss. The gradient by S is :math:`c\,\sigma(S) - y`: between three matrix products per
-    block of entities stands one sigmoid in place. a and b are two more columns of Q and K, so that
-    their sums and gradients fall out of the same products. All buffers are used again.
+    with sparse y and e. With c the number of true tails and y = 1 on them it is the sum, over these
+    triples, of the paper's loss. The gradient by S is :math:`(c + e)\,\sigma(S) - y`: between three
+    matrix products per block of entities stands one sigmoid in place. a and b are two more columns
+    of Q and K, so that their sums and gradients fall out of the same products. All buffers are used
+    again.
 
     Args:
         keys: how rows become keys, and back.
@@ -85,11 +87,14 @@ class Kernel:
             S = self._buffer("S", (len(Q), self.block), Q).flatten()[: len(Q) * len(K)]
             S = torch.mm(self.pullback.query, K.T, out=S.view(len(Q), len(K)))
             here = slice(bounds[number], bounds[number + 1])
-            true = (targets.row[here], targets.column[here] - low)
+            true, y = (targets.row[here], targets.column[here] - low), targets.y[here]
             if loss is not None:
-                loss += self._loss(self.pullback.logits(S), targets.c, true, targets.y[here])
+                loss += self._loss(self.pullback.logits(S), targets.c, true, y)
+            if targets.e is not None:
+                extra, y = also(self.pullback.at(S, true), y, targets.e[here])
+                loss = loss if loss is None else loss + extra
             spare = self._buffer("grad", (self.block, K.shape[1]), K)[: len(K)]
-            grad = self.pullback.block(S, K, true, targets.y[here], spare)
+            grad = self.pullback.block(S, K, true, y, spare)
             self.keys.backward(grad[:, :-2], grad[:, -1], sink.room(low, high))
             sink.done(low, high)
         grad_Q = self.pullback.end()
@@ -121,4 +126,10 @@ class Kernel:
 def by_column(targets: Targets) -> Targets:
     """The same with their entries in the order of their columns."""
     order = torch.argsort(targets.column, stable=True)
-    return Targets(targets.c, *(part[order] for part in targets[1:]))
+    row, column, y = (part[order] for part in (targets.row, targets.column, targets.y))
+    return Targets(targets.c, row, column, y, None if targets.e is None else targets.e[order])
+
+
+def also(s: Tensor, y: Tensor, e: Tensor) -> tuple[Tensor, Tensor]:
+    """The loss that e adds to scores s, each ``(P,)``, and the y that has its gradient."""
+    return (softplus(s) * e).sum(), y - e * torch.sigmoid(s)

@@ -6,7 +6,7 @@ from torch.nn.functional import softplus
 
 from kgflow.engine.blocks import blocks
 from kgflow.engine.entities import TILE, Meet
-from kgflow.engine.kernel import Gradients, Targets, by_column
+from kgflow.engine.kernel import Gradients, Targets, also, by_column
 from kgflow.engine.keys import KeyMap
 from kgflow.engine.sink import Sink
 
@@ -55,6 +55,9 @@ class PairwiseKernel:
             true, y = (targets.row[here], targets.column[here] - low), targets.y[here]
             if loss is not None:
                 loss += (softplus(S).sum(1) * targets.c).sum() - (S[true] * y).sum()
+            if targets.e is not None:
+                extra, y = also(S[true], y, targets.e[here])
+                loss = loss if loss is None else loss + extra
             G = S.sigmoid_().mul_(targets.c[:, None])
             G.index_put_(true, -y, accumulate=True)
             by_Q, by_K = torch.autograd.grad(met, (query, K), G)

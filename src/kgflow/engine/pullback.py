@@ -28,6 +28,10 @@ class Pullback(ABC):
         """The true S of the product of `query` and the keys."""
 
     @abstractmethod
+    def at(self, S: Tensor, places: Places) -> Tensor:
+        """The true S at some places of that product."""
+
+    @abstractmethod
     def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
         """Take in a block ``(B, N)``, overwriting it; give its GᵀQ ``(N, m)``, maybe in spare."""
 
@@ -47,6 +51,10 @@ class Dense(Pullback):
     def logits(self, S: Tensor) -> Tensor:
         """S is not shifted."""
         return S
+
+    def at(self, S: Tensor, places: Places) -> Tensor:
+        """S is not shifted."""
+        return S[places]
 
     def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
         """One sigmoid, two products."""
@@ -92,6 +100,10 @@ class Sparse(Pullback):
     def logits(self, S: Tensor) -> Tensor:
         """S without the shift."""
         return S - self.shift
+
+    def at(self, S: Tensor, places: Places) -> Tensor:
+        """S without the shift."""
+        return S[places] - self.shift[places[0], 0]
 
     def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
         """Sample, and multiply what was kept."""

@@ -41,16 +41,34 @@ def filtered_ranks(
         Ranks(optimistic=tensor([1]), pessimistic=tensor([2]), candidates=tensor([3]))
     """
     row, column = answers
-    target = S[row, column][:, None]
+    target = S[row, column]
     S[known] = -torch.inf
     S[row, column] = -torch.inf
     out = torch.cat([known[0] * S.shape[1] + known[1], row * S.shape[1] + column]).unique()
     free = S.shape[1] - torch.bincount(out // S.shape[1], minlength=len(S))
+    better, no_worse = compare(S, row, target)
+    return Ranks(better + 1, no_worse + 1, free[row] + 1)
+
+
+def compare(S: Tensor, row: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """How many scores of a row are above a target, and how many are not below it.
+
+    Args:
+        S: scores, ``(B, E)``.
+        row: which row each target is compared with, ``(P,)``.
+        target: ``(P,)``.
+
+    Example:
+        >>> S = torch.tensor([[3.0, 2.0, 2.0, 1.0]])
+        >>> compare(S, torch.tensor([0]), torch.tensor([2.0]))
+        (tensor([1]), tensor([3]))
+    """
     better, no_worse = torch.empty_like(row), torch.empty_like(row)
     # Few rows at a time stay in the processor's cache; sums of floats are quicker than of truths.
     rows, truth = (S.new_empty(min(CHUNK, len(row)), S.shape[1]) for _ in range(2))
     for low, high in blocks(len(row), CHUNK):
         chosen, size = torch.index_select(S, 0, row[low:high], out=rows[: high - low]), high - low
-        better[low:high] = torch.gt(chosen, target[low:high], out=truth[:size]).sum(1)
-        no_worse[low:high] = torch.ge(chosen, target[low:high], out=truth[:size]).sum(1)
-    return Ranks(better + 1, no_worse + 1, free[row] + 1)
+        own = target[low:high, None]
+        better[low:high] = torch.gt(chosen, own, out=truth[:size]).sum(1)
+        no_worse[low:high] = torch.ge(chosen, own, out=truth[:size]).sum(1)
+    return better, no_worse

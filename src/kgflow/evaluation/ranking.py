@@ -93,7 +93,7 @@ def rank(
     model.eval()
     try:
         entities = Entities(model.entity.weight, model.lower_keys, model.meet)
-        for rows in _chunks(questions, memory):
+        for rows in chunks(questions, memory):
             parts.append(_rank_rows(model, entities, questions, known, rows))
             tell((int(rows[-1]) + 1) / len(questions))
     finally:
@@ -105,7 +105,8 @@ def rank(
 _EMPTY = [np.empty(0, dtype=np.int64)] * 6
 
 
-def _chunks(questions: QueryIndex, memory: int) -> Iterator[NDArray[np.int64]]:
+def chunks(questions: QueryIndex, memory: int) -> Iterator[NDArray[np.int64]]:
+    """The rows of all questions, so many at a time that their scores fill `memory` numbers."""
     size = max(1, min(memory // max(1, questions.entities), 8192))
     for low in range(0, len(questions), size):
         yield np.arange(low, min(low + size, len(questions)))

@@ -91,6 +91,18 @@ class Drawn:
     others: tuple[float, float]
     belief: Belief | None
 
+    def to_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "data": self.figure.data,
+            "rule": self.figure.title,
+            "file": str(self.path),
+            "median_scale": self.medians[0],
+            "median_shift": self.medians[1],
+            "others_scale": self.others[0],
+            "others_shift": self.others[1],
+        }
+
 
 def draw_figures(run: Run, data: str, directory: Path) -> list[Drawn]:
     """All figures of a graph, from a run on it."""
@@ -110,17 +122,15 @@ def draw_figures(run: Run, data: str, directory: Path) -> list[Drawn]:
     return drawn
 
 
-def figures_page(drawn: Sequence[Drawn], page: Path) -> str:
-    """A table of all figures, then the pictures, as Markdown; links go from the page's folder."""
+def figures_page(drawn: Sequence[Drawn]) -> str:
+    """A table of all figures, then the pictures, as Markdown; their folder is beside the page."""
     head = (
         "| graph | rule | paper | median of scales (others) | median of shifts (others) | belief |"
         " distance | support | confidence |\n| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |"
         " ---: |"
     )
-    here = page.absolute().parent
     pictures = [
-        f"![{d.figure.title}, {d.figure.data}]({d.path.absolute().relative_to(here)})"
-        for d in drawn
+        f"![{d.figure.title}, {d.figure.data}]({d.path.parent.name}/{d.path.name})" for d in drawn
     ]
     return "\n".join([head, *map(_row, drawn), "", *(line + "\n" for line in pictures)]).strip()
 

@@ -22,6 +22,7 @@ from kgflow.engine import (
 )
 from kgflow.errors import KgflowError
 from kgflow.models import Model
+from kgflow.training.confidence import Confidence, Weights
 from kgflow.training.keymap import key_map
 from kgflow.training.row_adam import RowAdam
 
@@ -33,7 +34,7 @@ class OneVsAll:
 
     with :math:`y_t = 1` and -1 elsewhere; the batch's mean over its triples. A query with n true
     tails is scored once: its n triples together cost :math:`n \sum_{t'} \mathrm{softplus}(s_{t'})
-    - \sum_t s_t`. A triple of weight w counts w times.
+    - \sum_t s_t`. What the confidence of a triple means, if it has one, is for `confidence` to say.
 
     Args:
         model: what is trained.
@@ -42,6 +43,7 @@ class OneVsAll:
         dropout: the share of each head's numbers that are left out in training.
         pullback: how the gradient reaches queries and keys: exactly by default, or sampled.
         block: entities at a time.
+        confidence: what confidences do; by default a triple counts as often as it is confident.
     """
 
     def __init__(
@@ -52,9 +54,11 @@ class OneVsAll:
         dropout: float = 0.0,
         pullback: Pullback | None = None,
         block: int = BLOCK,
+        confidence: Confidence | None = None,
     ) -> None:
         self.model, self.index, self.margin, self.dropout = model, index, margin, dropout
         self.pullback, self.block = pullback, block
+        self.confidence = confidence or Weights()
 
     def __call__(self, rows: NDArray[np.int64]) -> Tensor:
         """The loss of these rows of the index, a scalar that autograd can differentiate."""
@@ -94,12 +98,16 @@ class OneVsAll:
         return None if found.loss is None else found.loss.item()
 
     def targets(self, rows: NDArray[np.int64]) -> Targets:
-        """The weights of a query's triples, together (c) and each (y), over the batch's size."""
+        """The numbers of queries (c) and of their triples (y, e), over the batch's size."""
         row, tail, weight = self.index.gather(rows)
-        y = (np.ones(len(tail)) if weight is None else weight.astype(np.float64)) / len(tail)
-        c = np.bincount(row, weights=y, minlength=len(rows))
-        numbers = [torch.from_numpy(x).to(self.model.entity.weight) for x in (c, y)]
-        return Targets(numbers[0], self._tensor(row), self._tensor(tail), numbers[1])
+        found = self.confidence(row, weight, len(rows), self.index.entities)
+        c, y, e = (
+            None if x is None else torch.from_numpy(x / len(tail)).to(self.model.entity.weight)
+            for x in found
+        )
+        assert c is not None
+        assert y is not None
+        return Targets(c, self._tensor(row), self._tensor(tail), y, e)
 
     @cached_property
     def _kernel(self) -> Kernel | PairwiseKernel:

@@ -4,7 +4,7 @@ from kgflow.insight.plots.degree import entropy_against_degree
 from kgflow.insight.plots.densities import densities, mean_densities
 from kgflow.insight.plots.learning import learning_curve
 from kgflow.insight.plots.overview import overview
-from kgflow.insight.plots.rejection import rejection
+from kgflow.insight.plots.rejection import rejection, rejections
 from kgflow.insight.plots.rules import rule_histograms, rules_picture, statistics_picture
 from kgflow.insight.plots.style import COLOURS, DASHES, STYLE, picture, save, svg
 
@@ -19,6 +19,7 @@ __all__ = [
     "overview",
     "picture",
     "rejection",
+    "rejections",
     "rule_histograms",
     "rules_picture",
     "save",

@@ -1,0 +1,135 @@
+"""Confidences in the loss: each kind equals a loop over triples and entities, by definition."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import binary_cross_entropy, softplus
+
+import kgflow
+from graphs import random_graph, random_model
+from kgflow.engine import Sparse
+from kgflow.run import CONFIDENCES
+from kgflow.training import OneVsAll
+
+MARGIN = 1.5
+DATA = random_graph(entities=9, relations=2, facts=40, held_out=2, weighted=True)
+
+
+def logits(model, h, r):
+    E = len(DATA.entities)
+    return MARGIN + model.score(torch.full((E,), h), torch.full((E,), r), torch.arange(E))
+
+
+def facts():
+    """Every training triple in both directions, with its confidence."""
+    R = len(DATA.relations)
+    weight = DATA.train.weight.astype(float).tolist()
+    for (h, r, t), w in zip(DATA.train.array().tolist(), weight, strict=True):
+        yield h, r, t, w
+        yield t, r + R, h, w
+
+
+def plain(model):
+    """A fact is true, whatever its confidence, and against all entities."""
+    for h, r, t, _ in facts():
+        s = logits(model, h, r)
+        yield softplus(s).sum() - s[t]
+
+
+def weights(model):
+    """A fact counts as often as its confidence says."""
+    for h, r, t, w in facts():
+        s = logits(model, h, r)
+        yield w * (softplus(s).sum() - s[t])
+
+
+def soft(model):
+    """Cross entropy of every entity's probability and label."""
+    label = {}
+    for h, r, t, w in facts():
+        label.setdefault((h, r), torch.zeros(len(DATA.entities), dtype=torch.float64))[t] = w
+    for (h, r), y in label.items():
+        yield binary_cross_entropy(logits(model, h, r).sigmoid(), y, reduction="sum")
+
+
+def regress(model):
+    """Cross entropy of each fact with its confidence, and of all entities with 0, in the mean."""
+    for h, r, t, w in facts():
+        s = logits(model, h, r)
+        y = torch.tensor(w, dtype=torch.float64)
+        yield binary_cross_entropy(s[t].sigmoid(), y)
+        yield torch.stack([binary_cross_entropy(x.sigmoid(), 0 * y) for x in s]).mean()
+
+
+NAIVE = {"plain": plain, "weights": weights, "soft": soft, "regress": regress}
+
+
+def gradients(value, model):
+    return torch.autograd.grad(value, list(model.parameters()), allow_unused=True)
+
+
+@pytest.mark.parametrize("name", ["nfe-1", "transe-l1"])
+@pytest.mark.parametrize("kind", CONFIDENCES)
+def test_value_and_gradient_equal_the_loop(kind, name):
+    model = random_model(name, DATA, dim=4)
+    index = DATA.queries("train")
+    loss = OneVsAll(model, index, MARGIN, confidence=CONFIDENCES[kind]())
+    want = sum(NAIVE[kind](model)) / (2 * len(DATA.train))
+    rows = np.arange(len(index))
+    got = loss(rows)
+    torch.testing.assert_close(got, want, rtol=1e-6, atol=0)  # confidences are float32
+    for a, b in zip(gradients(got, model), gradients(want, model), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-8)
+    assert loss.backward(rows) == pytest.approx(want.item(), rel=1e-6)
+    expected = gradients(loss(rows), model)
+    for parameter, b in zip(model.parameters(), expected, strict=True):
+        torch.testing.assert_close(parameter.grad, b)
+
+
+@pytest.mark.parametrize("name", ["soft", "regress"])
+def test_a_sampled_gradient_of_labels_is_right_in_the_mean(name):
+    model, index = random_model("nfe-1", DATA, dim=4), DATA.queries("train")
+    rows = np.arange(len(index))
+    kind = CONFIDENCES[name]()
+    exact = gradients(OneVsAll(model, index, MARGIN, confidence=kind)(rows), model)[0]
+    sampled = OneVsAll(model, index, MARGIN, 0.0, Sparse(tau=0.5, keep=0.3), confidence=kind)
+    torch.manual_seed(0)
+    total = torch.zeros_like(exact)
+    for _ in range(200):
+        model.zero_grad()
+        sampled.backward(rows)
+        total += model.entity.weight.grad
+    assert (total / 200 - exact).norm() < 0.1 * exact.norm()
+
+
+def test_without_confidences_all_kinds_are_the_papers_loss():
+    bare = replace(DATA, train=replace(DATA.train, weight=None))
+    model, index = random_model("nfe-1", bare, dim=4), bare.queries("train")
+    rows = np.arange(len(index))
+    values = {
+        OneVsAll(model, index, MARGIN, confidence=kind())(rows).item()
+        for kind in CONFIDENCES.values()
+    }
+    assert len(values) == 1
+    assert values.pop() == pytest.approx(sum(plain(model)).item() / (2 * len(DATA.train)))
+
+
+def test_soft_labels_are_least_at_the_confidence():
+    """One query of one fact: after a while its probability is its confidence."""
+    s = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    c, y = CONFIDENCES["soft"]()(np.array([0]), np.array([0.3], np.float32), 1, 1)[:2]
+    for _ in range(200):
+        (gradient,) = torch.autograd.grad(c[0] * softplus(s) - y[0] * s, s)
+        s = (s - gradient).detach().requires_grad_()
+    assert s.sigmoid().item() == pytest.approx(0.3, abs=1e-6)
+
+
+def test_the_choice_reaches_the_run(tmp_path):
+    losses = set()
+    for kind in CONFIDENCES:
+        run = kgflow.train(DATA, dim=2, epochs=1, confidence=kind, out=tmp_path / kind)
+        assert kgflow.open(run.directory).config.training.confidence == kind
+        losses.add(run.history[0]["loss"])
+    assert len(losses) == len(CONFIDENCES)
