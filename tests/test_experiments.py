@@ -45,6 +45,7 @@ def name(path):
 def test_loads_and_builds(path):
     found = read(Experiment, path)
     assert found.data == path.relative_to(ROOT).parts[0]
+    assert found.training.held_out == 0  # the published protocol validates on all
     build(found.model.name, 3, 2, 4, found.model.options)
 
 

@@ -1,5 +1,8 @@
 """The Python API: what the README's five lines do."""
 
+import shutil
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,6 +10,7 @@ import torch
 
 import kgflow
 from graphs import random_graph
+from kgflow.data import Triples
 from kgflow.errors import KgflowError
 from kgflow.insight import entity_uncertainty, overview
 
@@ -35,9 +39,64 @@ def test_score_is_the_models_and_predictions(run):
         run.model.score(ids[0], r, ids[1]).double(),
         torch.tensor(scored["score"].to_list(), dtype=torch.float64),
     )
-    margin = run.config.training.margin
+    assert scored["probability"].to_list() == pytest.approx(answers["probability"].to_list())
+
+
+def test_without_a_calibration_probabilities_are_the_losss(run, tmp_path):
+    copy = shutil.copytree(run.directory, tmp_path / "run")
+    (copy / "calibration.json").unlink()
+    scored = kgflow.open(copy).score([("France", "borders", "Spain"), ("Peru", "borders", "Chile")])
     logit = np.log(scored["probability"] / (1 - scored["probability"]))
+    margin = run.config.training.margin
     assert logit.to_list() == pytest.approx((scored["score"] + margin).to_list(), abs=1e-6)
+
+
+def test_calibration_keeps_the_order_and_is_the_same_when_learned_again(run, tmp_path):
+    for question in ({"head": "France", "relation": "borders"}, {"relation": "borders"}):
+        tail = {} if "head" in question else {"tail": "Peru"}
+        answers = run.predict(**question, **tail, k=2000)
+        assert (np.diff(answers["probability"]) <= 0).all()
+    copy = shutil.copytree(run.directory, tmp_path / "run")
+    kgflow.open(copy).calibrate()
+    text = (run.directory / "calibration.json").read_text()
+    assert (copy / "calibration.json").read_text() == text
+
+
+def test_held_out_facts_choose_nothing(run):
+    """Facts are held out of choices: other ones in their place change no epoch and no map."""
+    choosing, kept = run.validation
+    assert (len(choosing), len(kept)) == (261, 111)
+    world = run.data
+    swapped = kept.take(np.arange(len(kept))[::-1])
+    facts = world.valid.array()
+    place = {tuple(x): i for i, x in enumerate(facts.tolist())}
+    facts[[place[tuple(x)] for x in kept.array().tolist()]] = swapped.array()
+    other = replace(world, valid=Triples.of(facts))
+    again = kgflow.train(other, dim=16, epochs=2, out=run.directory.parent / "swapped")
+    assert [r["mrr"] for r in again.history] == [r["mrr"] for r in run.history]
+    one, two = (r.predictor.calibration for r in (run, again))
+    assert one == two
+
+
+def test_reliability_and_coverage_of_a_run(run):
+    found = run.reliability("test")
+    for name, (difference, error) in found["difference"].items():
+        assert difference <= 2 * error, name
+    for adaptive in (False, True):
+        covered = run.coverage(coverage=0.8, adaptive=adaptive).to_dict()
+        assert covered["low"] <= covered["measured"] <= covered["high"]
+        found = run.answer_set("France", "borders", coverage=0.8, adaptive=adaptive)
+        assert len(found) == len(found.answers) <= covered["size"]["largest"]
+
+
+def test_without_validation_there_is_no_calibration_and_no_promise(tmp_path):
+    data = random_graph(held_out=0)
+    run = kgflow.train(data, dim=2, epochs=1, out=tmp_path / "run")
+    assert not (tmp_path / "run" / "calibration.json").exists()
+    with pytest.raises(KgflowError, match="no valid facts"):
+        run.calibrate()
+    with pytest.raises(KgflowError, match="train with --held-out"):
+        run.answer_set("e0", "r0")
 
 
 def test_frames_are_polars_and_uncertainty_is_the_entropy(run):
@@ -67,8 +126,6 @@ def test_models_without_a_notion_of_uncertainty_say_so(model, options, tmp_path)
 def test_entities_unseen_in_training_are_flagged(tmp_path):
     data = random_graph(entities=12, facts=70)
     lonely = data.train.take((data.train.h != 3) & (data.train.t != 3))
-    from dataclasses import replace
-
     run = kgflow.train(replace(data, train=lonely), dim=2, epochs=1, out=tmp_path / "run")
     answers = run.predict(head="e0", relation="r0", k=12)
     assert set(answers.filter(~pl.col("trained"))["tail"]) == {"e3"}

@@ -183,3 +183,12 @@ def test_facts_of_another_shape_are_a_damaged_run(tmp_path, shape):
     path.write_bytes(save(load(path.read_bytes()) | {"test": np.zeros(shape, np.int64)}))
     with pytest.raises(KgflowError, match=r"damaged run \(test holds no triples"):
         read_run(path.parent)
+
+
+def test_a_run_from_before_anything_was_held_out_promises_nothing(tmp_path):
+    """Its epoch was chosen by all of valid, whatever new runs do by default."""
+    run = make(tmp_path / "run")
+    assert read_run(run)[0].training.held_out == 0.3
+    text = (run / "config.toml").read_text()
+    (run / "config.toml").write_text(text.replace("held_out = 0.3\n", ""))
+    assert read_run(run)[0].training.held_out == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kgflow.errors import KgflowError, suggest
 
@@ -52,6 +52,9 @@ class TrainingConfig(_Section):
     ] = 0
     patience: Annotated[int, Field(ge=1, description="validations without gain to bear")] = 15
     eval_every: Annotated[int, Field(ge=1, description="epochs between validations")] = 1
+    held_out: Annotated[
+        float, Field(ge=0, lt=1, description="share of valid that chooses nothing, for promises")
+    ] = 0.3
 
 
 class Experiment(_Section):
@@ -82,6 +85,15 @@ class RunConfig(Experiment):
     """The experiment behind a saved run, and the run's own facts."""
 
     run: RunInfo
+
+    @model_validator(mode="before")
+    @classmethod
+    def _held_nothing_out(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """A run saved before anything was held out has chosen its epoch by all of valid."""
+        training = values.get("training")
+        if isinstance(training, dict):
+            return values | {"training": {"held_out": 0.0} | training}
+        return values
 
 
 T = TypeVar("T", bound=_Section)

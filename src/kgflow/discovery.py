@@ -29,16 +29,17 @@ COLUMNS: dict[str, type] = {
 }
 """What is said of a fact."""
 
-Fact = tuple[float, int, int, int]
-"""Score, head, relation, tail."""
+Fact = tuple[float, float, int, int, int]
+"""Log-odds of truth, score, head, relation, tail."""
 
 
 @torch.no_grad()
 def discover(predictor: Predictor, k: int, relation: str | None = None) -> "pl.DataFrame":
     """The k most likely facts that the graph does not hold.
 
-    Every head is asked for all tails of every relation; only the k best so far are kept. Of names
-    that training never saw a model knows nothing: they are left out.
+    Every head is asked for all tails of every relation; only the k most probable so far are kept,
+    and of equals those of the better score. Of names that training never saw a model knows nothing:
+    they are left out.
 
     Args:
         predictor: model and names.
@@ -81,13 +82,15 @@ def _best_of(predictor: Predictor, h: NDArray[np.int64], r: int, k: int) -> list
     S[:, torch.from_numpy(~predictor.trained_entities).to(S.device)] = -torch.inf
     score, place = S.flatten().topk(min(k, S.numel()))
     row, tail = (x.tolist() for x in (place // S.shape[1], place % S.shape[1]))
-    found = zip(score.tolist(), h[row].tolist(), [r] * len(row), tail, strict=True)
-    return [fact for fact in found if fact[0] > -np.inf]
+    real = int((score > -torch.inf).sum())
+    odds = predictor.calibration.log_odds(score.double().cpu().numpy(), np.full(len(row), r))
+    found = zip(odds.tolist(), score.tolist(), h[row].tolist(), [r] * len(row), tail, strict=True)
+    return list(found)[:real]
 
 
 def _columns(predictor: Predictor, facts: list[Fact]) -> dict[str, object]:
-    score = np.array([fact[0] for fact in facts], dtype=np.float64)
-    triples = np.array([fact[1:] for fact in facts], dtype=np.int64).reshape(-1, 3)
+    score = np.array([fact[1] for fact in facts], dtype=np.float64)
+    triples = np.array([fact[2:] for fact in facts], dtype=np.int64).reshape(-1, 3)
     heads, _, tails = triples.T.tolist()
     return {
         "rank": np.arange(1, len(facts) + 1),
@@ -95,6 +98,6 @@ def _columns(predictor: Predictor, facts: list[Fact]) -> dict[str, object]:
         "head_label": [predictor.data.label(h) for h in heads],
         "tail_label": [predictor.data.label(t) for t in tails],
         "score": score,
-        "probability": predictor.probability(score),
+        "probability": predictor.probability(score, triples[:, 1]),
         "uncertainty": [predictor.uncertainty(t) for t in tails],
     }

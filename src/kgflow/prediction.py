@@ -14,6 +14,7 @@ from kgflow.data import Dataset, QueryIndex
 from kgflow.engine import Entities, top_k
 from kgflow.engine.entities import require_finite
 from kgflow.errors import KgflowError
+from kgflow.evaluation import Calibration
 from kgflow.models import Model
 from kgflow.models.entropy import entity_entropy, relation_entropy
 
@@ -80,10 +81,14 @@ class Predictor:
         model: what scores.
         data: names, and the facts that are known.
         margin: what the loss added to scores: their logit is margin + score.
+        calibration: what scores mean as probabilities; as the loss has it if not given.
     """
 
-    def __init__(self, model: Model, data: Dataset, margin: float) -> None:
-        self.model, self.data, self.margin = model, data, margin
+    def __init__(
+        self, model: Model, data: Dataset, margin: float, calibration: Calibration | None = None
+    ) -> None:
+        self.model, self.data = model, data
+        self.calibration = calibration or Calibration(margin=margin)
         self.relations = len(data.relations)
 
     @cached_property
@@ -143,7 +148,7 @@ class Predictor:
         answers: list[Answers] = []
         for low in range(0, len(asked), CHUNK):
             answers += self._answers(asked[low : low + CHUNK], k, new, allowed)
-        return frame(self._columns(asked, answers), COLUMNS)
+        return self.described(asked, answers)
 
     @torch.no_grad()
     def _answers(self, asked: Ids, k: int, new: bool, allowed: Tensor | None) -> list[Answers]:
@@ -154,10 +159,13 @@ class Predictor:
             for of_entity, (h, _, t) in zip(entity, asked, strict=True)
         ]
 
-    def _entities(self, asked: Ids, k: int, new: bool, allowed: Tensor | None) -> Iterator[Answers]:
+    def asked_for_tails(self, asked: Ids) -> tuple[Ids, Ids]:
+        """Questions as (h, r, ?): a missing head is the tail of the reciprocal relation."""
         h, r, t = asked.T
-        # A missing head is the tail of the reciprocal relation.
-        h, r = np.where(h < 0, t, h), np.where(h < 0, r + self.relations, r)
+        return np.where(h < 0, t, h), np.where(h < 0, r + self.relations, r)
+
+    def _entities(self, asked: Ids, k: int, new: bool, allowed: Tensor | None) -> Iterator[Answers]:
+        h, r = self.asked_for_tails(asked)
         banned = self.known_tails(h, r) if new else None
         query = self.model.query(self.tensor(h), self.tensor(r))
         best = top_k(query.Q, query.a, self.entities, k, banned, allowed)
@@ -188,6 +196,15 @@ class Predictor:
         fits = [bool(wanted & set(self.data.types.get(e, ()))) for e in self.data.entities]
         return torch.tensor(fits, device=self.model.entity.weight.device)
 
+    def described(self, asked: Ids, answers: Sequence[Answers]) -> "pl.DataFrame":
+        """What is said of answers, as `COLUMNS` has it.
+
+        Args:
+            asked: head, relation and tail of each question, -1 for what is missing: ``(N, 3)``.
+            answers: to each.
+        """
+        return frame(self._columns(asked, answers), COLUMNS)
+
     def _columns(self, asked: Ids, answers: Sequence[Answers]) -> dict[str, object]:
         counts = [len(ids) for ids, _ in answers]
         query = np.repeat(np.arange(len(asked)), counts)
@@ -198,7 +215,9 @@ class Predictor:
         shown = list(zip(of_relation, answer.tolist(), strict=True))
         columns: dict[str, object] = {"query": query + 1, "rank": rank, **self.names(triple)}
         columns["answer"] = [self.data.relations[i] if r else self.data.label(i) for r, i in shown]
-        columns |= {"score": score, "probability": self.probability(score)}
+        of_head = asked[query, 0] < 0
+        probability = self.probability(score, triple[:, 1] + self.relations * of_head)
+        columns |= {"score": score, "probability": probability}
         columns["uncertainty"] = [
             self.uncertainty(i, "relation" if r else "entity") for r, i in shown
         ]
@@ -225,9 +244,15 @@ class Predictor:
         entropy = self.entropy[kind]
         return None if entropy is None else float(entropy[i])
 
-    def probability(self, score: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the loss took scores to mean: the logistic function of margin + score."""
-        return torch.sigmoid(torch.from_numpy(score) + self.margin).numpy()
+    def probability(self, score: NDArray[np.float64], r: Ids) -> NDArray[np.float64]:
+        """What scores mean, as `Calibration` says it.
+
+        Args:
+            score: ``(N,)``.
+            r: the relation of each, ``(N,)``; plus the number of relations where it is the score of
+                a head-side question.
+        """
+        return self.calibration.probability(score, r)
 
     def tensor(self, array: Ids) -> Tensor:
         """Ids on the model's device."""

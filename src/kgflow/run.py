@@ -1,6 +1,7 @@
 """A trained model with its names and its numbers: the facade of the Python API."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -9,12 +10,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from kgflow.answer_set import AnswerSet, answer_set
+from kgflow.calibrated import count, learn, read_calibration, write_calibration
 from kgflow.config import Experiment, ModelConfig, Option, RunConfig, parse
-from kgflow.data import Dataset, QueryIndex, Triples, describe, load
+from kgflow.data import Dataset, Holdout, QueryIndex, Triples, describe, hold_out, load
 from kgflow.discovery import discover
 from kgflow.engine import Dense, Pullback, Sparse
 from kgflow.errors import KgflowError
-from kgflow.evaluation import ConfidenceMetrics, Evaluation, evaluate_confidence, rank
+from kgflow.evaluation import (
+    ByMass,
+    ByRank,
+    Calibration,
+    ConfidenceMetrics,
+    Conformal,
+    Coverage,
+    Evaluation,
+    Reliability,
+    Strangeness,
+    check_coverage,
+    conform,
+    cover,
+    differences,
+    evaluate_confidence,
+    rank,
+)
 from kgflow.models import Model, build, model_class
 from kgflow.prediction import Predictor, Question
 from kgflow.store import new_run, read_metrics, read_run, write_metrics
@@ -64,6 +83,7 @@ class Run:
     def __init__(self, directory: Path, config: RunConfig, data: Dataset, device: str) -> None:
         self.directory, self.config, self.data = directory, config, data
         self.model = _build(config, data, device)
+        self._places: dict[bool, Conformal] = {}
 
     @classmethod
     def open(cls, directory: str | Path, device: str = "cpu") -> "Run":
@@ -94,7 +114,19 @@ class Run:
     @cached_property
     def predictor(self) -> Predictor:
         """The model, speaking names."""
-        return Predictor(self.model, self.data, self.config.training.margin)
+        margin = self.config.training.margin
+        return Predictor(self.model, self.data, margin, read_calibration(self.directory, margin))
+
+    @cached_property
+    def known(self) -> QueryIndex:
+        """Every fact of every split."""
+        return self.data.queries()
+
+    @cached_property
+    def validation(self) -> Holdout:
+        """The validation facts: those that choose the epoch and the probabilities, and the rest."""
+        training = self.config.training
+        return hold_out(self.data.valid, training.held_out, training.seed)
 
     def evaluate(
         self,
@@ -153,22 +185,127 @@ class Run:
         heads, relations, tails = zip(*triples, strict=True) if triples else ((), (), ())
         h, t = (np.array([self.data.entity_id(n) for n in side], int) for side in (heads, tails))
         r = self.data.relations.ids(relations)
-        score = self.predictor.score(h, r, t).double()
-        probability = torch.sigmoid(score + self.config.training.margin)
-        columns = {"head": heads, "relation": relations, "tail": tails}
-        return pl.DataFrame(columns | {"score": score.numpy(), "probability": probability.numpy()})
+        score = self.predictor.score(h, r, t).double().numpy()
+        columns = {"head": heads, "relation": relations, "tail": tails, "score": score}
+        return pl.DataFrame(columns | {"probability": self.predictor.probability(score, r)})
 
     def discover(self, k: int = 100, relation: str | None = None) -> "pl.DataFrame":
         """The k most likely facts of the whole graph that it does not hold."""
         return discover(self.predictor, k, relation)
 
+    def calibrate(self, tell: Callable[[float], None] = lambda share: None) -> Calibration:
+        """Learn what scores mean as probabilities, and keep that with the run.
+
+        Learned from the validation facts that are not held out; see `Calibration`.
+        """
+        facts, training = self.validation.choosing, self.config.training
+        if not len(facts):
+            raise KgflowError(f"{self.data.name} has no valid facts to learn probabilities from")
+        found = learn(
+            self.model,
+            self.data,
+            self.known,
+            facts,
+            training.margin,
+            training.seed,
+            self.directory,
+            tell,
+        )
+        write_calibration(self.directory, found)
+        self.__dict__.pop("predictor", None)  # the next one speaks by the new calibration
+        self._places.clear()
+        return found
+
+    def reliability(
+        self, split: str = "test", tell: Callable[[float], None] = lambda share: None
+    ) -> dict[str, Any]:
+        """How well probabilities are frequencies, before and after calibration, on a split.
+
+        Returns:
+            "before" and "after" as `Reliability` has them, and under "difference" after less
+            before with its bootstrap error.
+        """
+        facts, training = self.data.split(split), self.config.training
+        if not len(facts):
+            raise KgflowError(f"{self.data.name} has no {split} facts to judge probabilities by")
+        census = count(self.model, self.data, self.known, facts, training.seed, tell)
+        before = Reliability.of(Calibration(margin=training.margin), census)
+        after = Reliability.of(self.predictor.calibration, census)
+        return {
+            "split": split,
+            "questions": len(census),
+            "before": before.to_dict(),
+            "after": after.to_dict(),
+            "difference": differences(before, after),
+        }
+
+    def answer_set(
+        self,
+        head: str | None = None,
+        relation: str | None = None,
+        tail: str | None = None,
+        coverage: float = 0.9,
+        by_relation: bool = False,
+        adaptive: bool = False,
+    ) -> AnswerSet:
+        """The answers, known ones left out, that hold the missing one with a promised probability.
+
+        Args:
+            head: of (head, relation, ?).
+            relation: what is asked about.
+            tail: of (?, relation, tail).
+            coverage: the probability that is promised.
+            by_relation: promise it for each relation and side that has enough held-out facts.
+            adaptive: sets whose size depends on how sure the model is, not one size for all.
+        """
+        question = Question(head, relation, tail)
+        conformal = self.conformal(coverage, by_relation, adaptive)
+        strangeness = self._strangeness(adaptive)
+        return answer_set(self.predictor, strangeness, conformal, question, coverage)
+
+    def coverage(
+        self,
+        split: str = "test",
+        coverage: float = 0.9,
+        by_relation: bool = False,
+        adaptive: bool = False,
+        tell: Callable[[float], None] = lambda share: None,
+    ) -> Coverage:
+        """How often answer sets hold the answers of a split, and how large they are."""
+        facts, conformal = self.data.split(split), self.conformal(coverage, by_relation, adaptive)
+        if not len(facts):
+            raise KgflowError(f"{self.data.name} has no {split} facts to measure coverage on")
+        strangeness, questions = self._strangeness(adaptive), self.data.index(facts)
+        return cover(self.model, strangeness, conformal, questions, self.known, coverage, tell=tell)
+
+    def conformal(
+        self, coverage: float, by_relation: bool = False, adaptive: bool = False
+    ) -> Conformal:
+        """Where the held-out validation answers stand, to read thresholds from."""
+        check_coverage(coverage)
+        facts = self.validation.held_out
+        if not len(facts):
+            raise KgflowError(
+                f"{self.directory} held no valid facts out of its choices, so that no coverage can "
+                "be promised: train with --held-out 0.3 on a graph of 20 valid facts or more"
+            )
+        if adaptive not in self._places:
+            strangeness, seed = self._strangeness(adaptive), self.config.training.seed
+            questions = self.data.index(facts)
+            found = conform(self.model, strangeness, questions, self.known, seed=seed)
+            self._places[adaptive] = found
+        return replace(self._places[adaptive], by_relation=by_relation)
+
+    def _strangeness(self, adaptive: bool) -> Strangeness:
+        return ByMass(self.predictor.calibration.temperature) if adaptive else ByRank()
+
     def _filter(self, known: Triples | None) -> QueryIndex:
         if known is None:
-            return self.predictor.known
+            return self.known
         facts = Triples.concatenate(
             [*(self.data.split(s) for s in ("train", "valid", "test")), known]
         )
-        return QueryIndex.build(facts, len(self.data.entities), len(self.data.relations))
+        return self.data.index(facts)
 
     def _categories(self, by: str | None) -> Mapping[str, str]:
         if by != "category":
@@ -193,6 +330,7 @@ def train(
     seed: int | None = None,
     patience: int | None = None,
     eval_every: int | None = None,
+    held_out: float | None = None,
     options: Mapping[str, Option] | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -218,6 +356,8 @@ def train(
         seed: of the start and the order of batches.
         patience: validations without gain before the end.
         eval_every: epochs between validations.
+        held_out: the share of the validation facts that chooses nothing, so that answer sets can
+            promise how often they hold the answer.
         options: what only this model knows, such as ``{"x0": "uniform"}``.
         out: the run directory; ``runs/<data>-<model>-<date>`` if not given.
         force: replace a run that is there.
@@ -238,6 +378,7 @@ def train(
         "seed": seed,
         "patience": patience,
         "eval_every": eval_every,
+        "held_out": held_out,
     }
     chosen = {"name": model, "dim": dim, "options": dict(options or {})}
     name = data.name if isinstance(data, Dataset) else str(data)
@@ -309,6 +450,8 @@ def _finish(
     for split in ("valid", "test"):
         if len(run.data.split(split)):
             write_metrics(directory, split, run.evaluate(split).to_dict())
+    if len(run.data.valid):
+        run.calibrate()
     return run
 
 
@@ -325,7 +468,8 @@ def _trainer(
     margin, dropout = settings.pop("margin"), settings.pop("dropout")
     queries = data.queries("train")
     loss = OneVsAll(model, queries, margin, dropout, pullback, confidence=confidence)
-    known, questions = data.queries(), data.queries("valid")
+    choosing, _ = hold_out(data.valid, settings.pop("held_out"), settings["seed"])
+    known, questions = data.queries(), data.index(choosing)
 
     def validate() -> dict[str, float]:
         return rank(model, questions, known).metrics()["realistic"].to_dict()

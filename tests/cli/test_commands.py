@@ -1,6 +1,7 @@
 """Each command, from its arguments to what it prints."""
 
 import json
+import shutil
 
 import polars as pl
 import pytest
@@ -27,6 +28,7 @@ def test_train_reports_the_run_and_both_splits(answer, tmp_path):
         "checkpoint",
         "history.jsonl",
         "metrics.json",
+        "calibration.json",
     }
 
 
@@ -195,8 +197,54 @@ def test_discover_equals_a_full_sort(answer, world_run):
     questions = [run.predict(head=e, relation="borders", k=7, new=True) for e in run.data.entities]
     best = pl.concat(questions).sort("score", descending=True).head(7)
     assert [f["score"] for f in found] == pytest.approx(best["score"].to_list(), abs=1e-4)
-    everywhere = answer("discover", world_run, "-k", 3)["facts"]
-    assert everywhere[0]["score"] >= found[0]["score"]
+    everywhere = [f["probability"] for f in answer("discover", world_run, "-k", 30)["facts"]]
+    assert everywhere == sorted(everywhere, reverse=True)
+    assert everywhere[0] >= found[0]["probability"]
+
+
+def test_calibrate_judges_before_and_after(answer, kgflow, world_run, tmp_path):
+    run = shutil.copytree(world_run, tmp_path / "run")
+    written = (run / "calibration.json").read_bytes()
+    (run / "calibration.json").unlink()
+    found = answer("calibrate", run)
+    assert (run / "calibration.json").read_bytes() == written
+    assert (found["facts"], found["questions"]) == (261, 744)
+    for name in ("brier", "log_loss", "ece"):
+        difference, error = found["difference"][name]
+        assert difference == pytest.approx(found["after"][name] - found["before"][name])
+        assert error > 0
+    code, out, _ = kgflow("calibrate", run)
+    assert code == 0
+    assert "Brier score" in out
+    assert "261 facts of valid" in out
+
+
+def test_answer_sets_are_printed_in_part_and_given_whole(answer, kgflow, world_run, tmp_path):
+    ask = ("predict", world_run, "--head", "France", "--relation", "in_time_zone")
+    for flags in ((), ("--by-relation",), ("--adaptive",)):
+        (found,) = answer(*ask, "--coverage", 0.9, *flags)["sets"]
+        assert found["size"] == len(found["answers"]) > 3
+        assert not any(a["known"] for a in found["answers"])
+        assert (found["coverage"], found["held_out"]) == (0.9, 222)
+        code, out, _ = kgflow(*ask, "--coverage", 0.9, "-k", 3, *flags)
+        assert code == 0
+        assert f"and {found['size'] - 3:,} more" in out
+        assert "with probability 0.9" in out
+    file, whole = tmp_path / "q.tsv", tmp_path / "a.tsv"
+    file.write_text("France\tin_time_zone\t?\n?\tborders\tPeru\n")
+    assert kgflow("predict", world_run, "--file", file, "--coverage", 0.5, "--out", whole)[0] == 0
+    rows = pl.read_csv(whole, separator="\t")
+    sets = answer("predict", world_run, "--file", file, "--coverage", 0.5)["sets"]
+    assert [(rows["query"] == i).sum() for i in (1, 2)] == [s["size"] for s in sets]
+
+
+def test_coverage_is_measured(answer, kgflow, world_run):
+    found = answer("evaluate", world_run, "--coverage", 0.8, "--by", "relation")["coverage"]
+    assert found["low"] <= found["measured"] <= found["high"]
+    assert sum(group["count"] for group in found["by"].values()) == found["answers"] == 744
+    code, out, _ = kgflow("evaluate", world_run, "--coverage", 0.8, "--by-relation")
+    assert code == 0
+    assert "promised were 0.8" in out
 
 
 def test_data_list_and_describe(answer, kgflow):
@@ -240,7 +288,7 @@ def test_labels_are_shown(answer, tmp_path):
 
 def test_version_and_help(kgflow):
     assert kgflow("--version")[:2] == (0, "0.1.0\n")
-    for command in ("train", "evaluate", "predict", "discover", "models"):
+    for command in ("train", "evaluate", "calibrate", "predict", "discover", "models"):
         code, out, _ = kgflow(command, "--help")
         assert code == 0
         assert "Example: kgflow" in out

@@ -159,3 +159,38 @@ def test_bad_evaluations(refusal, world_run):
     assert "unknown split 'dev'" in refusal("evaluate", world_run, "--split", "dev")
     assert "no group" in refusal("evaluate", world_run, "--by", "colour")
     assert "did you mean" in refusal("discover", world_run, "--relation", "border")
+
+
+def test_bad_promises(refusal, world_run, tmp_path):
+    ask = ("predict", world_run, "--head", "France")
+    borders = (*ask, "--relation", "borders")
+    assert "between 0 and 1" in refusal(*borders, "--coverage", "1")
+    assert "between 0 and 1" in refusal("evaluate", world_run, "--coverage", "0")
+    assert "ask with a relation" in refusal(*ask, "--tail", "Spain", "--coverage", "0.9")
+    assert "k is 0" in refusal(*borders, "--coverage", "0.9", "-k", "0")
+    assert "give both" in refusal(*borders, "--by-relation")
+    assert "give both" in refusal("evaluate", world_run, "--adaptive")
+    assert "--type does not go" in refusal(*borders, "--coverage", "0.9", "--type", "currency")
+    assert "'training.held_out' is 1.0" in refusal(
+        "train", "world", "--held-out", "1", "--out", tmp_path / "run"
+    )
+    old = shutil.copytree(world_run, tmp_path / "old")
+    config = (old / "config.toml").read_text()
+    (old / "config.toml").write_text(config.replace("held_out = 0.3\n", ""))
+    assert "train with --held-out" in refusal("evaluate", old, "--coverage", "0.9")
+
+
+def test_a_damaged_or_stale_calibration(refusal, kgflow, world_run, tmp_path):
+    run = shutil.copytree(world_run, tmp_path / "run")
+    ask = ("predict", run, "--head", "France", "--relation", "borders")
+    file = run / "calibration.json"
+    text = file.read_text()
+    for damaged in ("", "{}", text[:-9], text.replace('"margin":', '"margin":1')):
+        file.write_text(damaged)
+        assert f"run kgflow calibrate {run}" in refusal(*ask)
+    file.write_text(text.replace('"model":"', '"model":"0').replace('"model": "', '"model": "0'))
+    assert "of another model" in refusal(*ask)
+    assert kgflow("evaluate", run)[0] == 0
+    assert kgflow("calibrate", run)[0] == 0
+    assert file.read_text() == text
+    assert kgflow(*ask)[0] == 0

@@ -10,6 +10,7 @@ import typer
 
 from kgflow.cli import (
     bench,
+    calibrate,
     data,
     discover,
     evaluate,
@@ -35,6 +36,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("discover")(discover.discover)
+app.command("calibrate")(calibrate.calibrate)
 app.command("uncertainty")(uncertainty.uncertainty)
 app.command("rules")(rules.rules)
 app.command("report")(report.report)

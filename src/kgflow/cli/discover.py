@@ -21,6 +21,8 @@ def discover(
 ) -> None:
     """The most likely facts of the whole graph that it does not hold yet.
 
+    A probability takes for granted that the head has one more fact of that relation.
+
     Example: kgflow discover runs/world -k 20 --relation borders
     """
     from kgflow.run import Run

@@ -5,7 +5,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgflow.cli.output import Device, Json, RunPath, check_writable, say, show_json, table
+from kgflow.cli.output import (
+    Adaptive,
+    ByRelation,
+    Coverage,
+    Device,
+    Json,
+    RunPath,
+    check_coverage_flags,
+    check_writable,
+    say,
+    show_json,
+    table,
+)
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
@@ -30,10 +42,15 @@ def evaluate(
         bool,
         typer.Option("--confidence", help="Errors of predicted confidences, and nDCG, instead."),
     ] = False,
+    coverage: Coverage = None,
+    by_relation: ByRelation = False,
+    adaptive: Adaptive = False,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
     """Filtered ranking metrics, with ties won, shared and lost.
+
+    With --coverage 0.9 also how often answer sets that promise it hold the answer.
 
     Example: kgflow evaluate runs/umls --split test --by relation
     """
@@ -44,16 +61,24 @@ def evaluate(
         raise KgflowError("--confidence goes with none of --by, --ranks and --filter")
     if ranks is not None:
         check_writable(ranks)
+    check_coverage_flags(coverage, by_relation, adaptive)
     opened = Run.open(run, device)
     if confidence:
         _confidence(opened, split, json)
         return
+    if coverage is not None:
+        opened.conformal(coverage, by_relation, adaptive)  # refuses before the ranking
     facts = _facts(opened, known) if known else None
     with share_bar("ranking") as tell:
         result = opened.evaluate(split, by, facts, tell)
     if ranks is not None:
         _write_ranks(ranks, opened, result.ranking)
     found = result.to_dict()
+    if coverage is not None:
+        with share_bar("covering") as tell:
+            measured = opened.coverage(split, coverage, by_relation, adaptive, tell)
+        names = opened.data.relations.names if by == "relation" else ()
+        found["coverage"] = measured.to_dict(names)
     if json:
         show_json(found)
         return
@@ -64,6 +89,25 @@ def evaluate(
         groups = found["by"].items()
         rows = [[name, g["count"], *(g["realistic"][n] for n in NAMES)] for name, g in groups]
         table(f"{split} by {by} (realistic)", [by, "answers", *NAMES], rows)
+    if coverage is not None:
+        _show_coverage(found["coverage"])
+
+
+def _show_coverage(found: dict[str, Any]) -> None:
+    if "by" in found:
+        columns = ("count", "measured", "mean_size", "median_size")
+        rows = [[name, *(group[c] for c in columns)] for name, group in found["by"].items()]
+        titles = ("relation", "answers", "covered", "mean size", "median size")
+        table(f"answer sets of coverage {found['promised']:g}", titles, rows)
+    size = found["size"]
+    print(
+        f"answer sets hold {found['measured']:.4f} of {found['answers']:,} answers; promised were "
+        f"{found['promised']:g}, and a kept promise measures {found['low']:.4f} to "
+        f"{found['high']:.4f} with probability 0.99\n"
+        f"{size['mean']:,.1f} answers in a set on average, {size['median']:,.0f} in the median, "
+        f"{size['largest']:,} at most; thresholds by {found['held_out']:,} held-out answers, "
+        f"{found['own_thresholds']} relations and sides with their own"
+    )
 
 
 def show(metrics: dict[str, Any]) -> None:

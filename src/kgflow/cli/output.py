@@ -16,6 +16,27 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1 …")]
 RunPath = Annotated[Path, typer.Argument(help="A run directory.", metavar="RUN")]
 
+Coverage = Annotated[
+    float | None,
+    typer.Option(help="Answer sets that hold the missing answer with this probability: 0.9."),
+]
+ByRelation = Annotated[
+    bool, typer.Option("--by-relation", help="Promise the coverage for each relation and side.")
+]
+
+Adaptive = Annotated[
+    bool, typer.Option("--adaptive", help="Answer sets that are smaller where the model is sure.")
+]
+
+
+def check_coverage_flags(coverage: float | None, by_relation: bool, adaptive: bool) -> None:
+    """Refuse what only makes sense of answer sets, without them."""
+    from kgflow.errors import KgflowError
+
+    for flag, given in (("--by-relation", by_relation), ("--adaptive", adaptive)):
+        if given and coverage is None:
+            raise KgflowError(f"{flag} says how --coverage is promised: give both")
+
 
 def check_writable(path: Path) -> None:
     """Refuse an output file that cannot be written, before any work is done for it."""

@@ -6,12 +6,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgflow.cli.output import Device, Json, RunPath, frame_rows, say, show_json, table
+from kgflow.cli.output import (
+    Adaptive,
+    ByRelation,
+    Coverage,
+    Device,
+    Json,
+    RunPath,
+    check_coverage_flags,
+    frame_rows,
+    say,
+    show_json,
+    table,
+)
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from kgflow.answer_set import AnswerSet
     from kgflow.insight import Reason
     from kgflow.prediction import Predictor, Question
     from kgflow.run import Run
@@ -38,6 +51,9 @@ def predict(
     explain: Annotated[
         int, typer.Option(min=0, help="Say why, for this many of the best answers to each.")
     ] = 0,
+    coverage: Coverage = None,
+    by_relation: ByRelation = False,
+    adaptive: Adaptive = False,
     out: Annotated[Path | None, typer.Option(help="Write the answers here, TSV.")] = None,
     device: Device = "cpu",
     json: Json = False,
@@ -47,6 +63,9 @@ def predict(
     Reasons are the rules, believed by the model and held by the graph, that lead from training
     facts to an answer, and the training facts most like it.
 
+    With --coverage 0.9, instead of the k best, the set of answers that holds one that is not known
+    yet with probability 0.9; known answers are left out, and -k is how many are shown.
+
     Example: kgflow predict runs/world --head France --relation borders -k 5 --explain 1
     """
     from kgflow.prediction import Question
@@ -55,22 +74,61 @@ def predict(
     if file is not None and (head or relation or tail):
         raise KgflowError("ask in a --file or with --head, --relation and --tail, not both")
     questions = list(_read(file)) if file else [Question(head, relation, tail)]
+    check_coverage_flags(coverage, by_relation, adaptive)
+    if coverage is not None and type_:
+        raise KgflowError("--type does not go with --coverage: the promise is for all entities")
+    if coverage is not None and explain:
+        raise KgflowError("--explain does not go with --coverage: ask for the best answers alone")
     opened = Run.open(run, device)
-    answers = opened.predictor.predict(questions, k, new, type_ or ())
+    if k < 1:
+        raise KgflowError(f"k is {k}: ask for 1 answer or more")
+    sets = [] if coverage is None else _sets(opened, questions, coverage, by_relation, adaptive)
+    if sets:
+        import polars as pl
+
+        numbered = (s.answers.with_columns(query=pl.lit(i)) for i, s in enumerate(sets, start=1))
+        answers = pl.concat(numbered)
+    else:
+        answers = opened.predictor.predict(questions, k, new, type_ or ())
     if out is not None:
         from kgflow.training import write_atomic
 
         write_atomic(out, answers.write_csv(separator="\t").encode())
     reasons = _reasons(opened, answers, explain) if explain else {}
     if json:
+        if sets:
+            show_json({"sets": [found.to_dict() for found in sets]})
+            return
         rows = answers.to_dicts()
         for place, why in reasons.items():
             rows[place]["reasons"] = [reason.to_dict() for reason in why]
         show_json({"answers": rows})
     elif out is None:
-        _show(questions, answers)
+        _show_sets(sets, k) if sets else _show(questions, answers)
         _show_reasons(answers, reasons)
         _warn(opened.predictor, answers)
+
+
+def _sets(
+    run: "Run", questions: list["Question"], coverage: float, by_relation: bool, adaptive: bool
+) -> list["AnswerSet"]:
+    from kgflow.cli.progress import share_bar
+
+    with share_bar("answering") as tell:
+        sets = []
+        for done, q in enumerate(questions, start=1):
+            asked = (q.head, q.relation, q.tail)
+            sets.append(run.answer_set(*asked, coverage, by_relation, adaptive))
+            tell(done / len(questions))
+    return sets
+
+
+def _show_sets(sets: list["AnswerSet"], k: int) -> None:
+    for found in sets:
+        _show([found.question], found.answers.head(k))
+        if len(found) > k:
+            print(f"… and {len(found) - k:,} more (--json or --out have all)")
+        print(found)
 
 
 def _read(path: Path) -> Iterator["Question"]:

@@ -43,6 +43,7 @@ def train(
     seed: Annotated[int | None, _setting("seed")] = None,
     patience: Annotated[int | None, _setting("patience")] = None,
     eval_every: Annotated[int | None, _setting("eval_every")] = None,
+    held_out: Annotated[float | None, _setting("held_out")] = None,
     out: Annotated[Path | None, typer.Option(help="The run directory.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
     tensorboard: Annotated[

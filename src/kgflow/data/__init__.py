@@ -7,6 +7,7 @@ from kgflow.data.catalog import Entry, listing
 from kgflow.data.columns import Columns
 from kgflow.data.dataset import SPLITS, Dataset
 from kgflow.data.downloads import download
+from kgflow.data.holdout import Holdout, hold_out
 from kgflow.data.queries import QueryIndex
 from kgflow.data.relations import Cardinality, Inverses
 from kgflow.data.sources import import_files, load, read_triples
@@ -22,6 +23,7 @@ __all__ = [
     "Columns",
     "Dataset",
     "Entry",
+    "Holdout",
     "Inverses",
     "QueryIndex",
     "Statistics",
@@ -29,6 +31,7 @@ __all__ = [
     "Vocabulary",
     "describe",
     "download",
+    "hold_out",
     "import_files",
     "listing",
     "load",

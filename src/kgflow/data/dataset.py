@@ -66,8 +66,11 @@ class Dataset:
 
     def queries(self, *splits: str) -> QueryIndex:
         """The queries of these splits (of all when none is named), with reciprocals."""
-        triples = Triples.concatenate([self.split(s) for s in splits or SPLITS])
-        return QueryIndex.build(triples, len(self.entities), len(self.relations))
+        return self.index(Triples.concatenate([self.split(s) for s in splits or SPLITS]))
+
+    def index(self, facts: Triples) -> QueryIndex:
+        """The queries of some facts over these names, with reciprocals."""
+        return QueryIndex.build(facts, len(self.entities), len(self.relations))
 
     def label(self, i: int) -> str:
         """What to show for entity i: its label, or else its name."""
