@@ -64,7 +64,7 @@ def test_the_same_runs_give_the_same_bytes(runs, report, tmp_path):
 
 def test_a_model_without_densities_says_so(report):
     page = report.page.read_text()
-    assert "<p>distmult embeds points: it has no densities.</p>" in page
+    assert "<p>distmult has no densities: its x0 is a point, or discrete.</p>" in page
     names = [path.name for path in report.pictures]
     assert "densities-1.png" in names
     assert "densities-2.png" not in names

@@ -75,8 +75,8 @@ def rejection_curve(signal: Floats, gain: Floats) -> Floats:
         gain: ``(N,)``.
 
     Example:
-        >>> rejection_curve(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.5, 0.0])).round(4)
-        array([1.    , 0.625 , 0.5   ])
+        >>> rejection_curve(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.5, 0.0])).tolist()
+        [1.0, 0.625, 0.5]
     """
     levels = _levels(-signal)
     count = np.bincount(levels)
