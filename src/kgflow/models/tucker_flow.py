@@ -90,6 +90,10 @@ class TuckERFlow(Model):
         K, b = self.D.keys(Flow(self.x0, self._functions(self.entity.split(t))))
         return Keys(torch.cat([K.flatten(1), b], dim=1), b.new_zeros(len(b)))
 
+    def flow(self, t: Tensor) -> Flow:
+        """The p functions of an entity side by side, each with an x0 of its own."""
+        return Flow(self.x0, Affine(*self.entity.split(t)))
+
     def _functions(self, parts: tuple[Tensor, ...]) -> Affine:
         """The p functions of rows, with parameters ``(N, p, n)``."""
         mu, sigma = (part.unflatten(1, (self.components, self.dim)) for part in parts)
