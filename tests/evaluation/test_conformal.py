@@ -7,7 +7,16 @@ import torch
 from graphs import random_graph, random_model
 from kgflow.answer_set import answer_set
 from kgflow.errors import KgflowError
-from kgflow.evaluation import ByMass, ByRank, Conformal, check_coverage, conform, cover
+from kgflow.evaluation import (
+    ByMass,
+    ByRank,
+    Conformal,
+    check_coverage,
+    conform,
+    cover,
+    cover_ranked,
+    rank,
+)
 from kgflow.evaluation.coverage import Coverage, design_effect
 from kgflow.prediction import Predictor, Question
 
@@ -121,6 +130,21 @@ def test_a_random_model_keeps_its_promise_on_test(kind, by_relation):
     assert found["low"] < 0.8 < found["high"]
     assert found["answers"] == sum(g["count"] for g in found["by"].values()) == 120
     assert found["size"]["median"] >= 10
+
+
+@pytest.mark.parametrize("coverage", [0.01, 0.5, 0.8, 0.999])
+@pytest.mark.parametrize("ties", [False, True])
+def test_ranks_tell_the_coverage_of_sets_by_rank(coverage, ties):
+    model = random_model("nfe-1", DATA)
+    if ties:
+        with torch.no_grad():
+            model.entity.weight[::2] = model.entity.weight[:1]
+    known, questions = DATA.queries(), DATA.queries("test")
+    conformal = conform(model, ByRank(), DATA.queries("valid"), known, by_relation=True)
+    slow = cover(model, ByRank(), conformal, questions, known, coverage)
+    quick = cover_ranked(rank(model, questions, known), conformal, coverage)
+    for name in ("h", "r", "t", "covered", "size"):
+        assert np.array_equal(getattr(slow, name), getattr(quick, name)), name
 
 
 def test_the_interval_is_the_beta_binomials():

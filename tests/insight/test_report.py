@@ -12,11 +12,14 @@ from kgflow.data import Dataset, Triples, Vocabulary
 from kgflow.errors import KgflowError
 from kgflow.insight.layout import FEW, groups, layout
 from kgflow.insight.report import SECTIONS, Note, Picture, Section, Subject, Table, write_report
+from kgflow.insight.report.sections.answer_sets import PROMISES, AnswerSets
 from kgflow.insight.report.sections.densities import Densities
 from kgflow.insight.report.sections.learning import Learning
 from kgflow.insight.report.sections.map import Map
 from kgflow.insight.report.sections.metrics import MetricsTables
+from kgflow.insight.report.sections.probabilities import Probabilities
 from kgflow.insight.report.sections.relations import DRAWN, Relations
+from kgflow.insight.report.sections.rules import Rules
 from kgflow.insight.report.sections.versus import Versus
 
 
@@ -68,6 +71,56 @@ def test_a_model_without_densities_says_so(report):
     names = [path.name for path in report.pictures]
     assert "densities-1.png" in names
     assert "densities-2.png" not in names
+
+
+def test_a_model_without_uncertainty_shows_what_it_has_and_says_so(report):
+    page = report.page.read_text()
+    assert "distmult knows no uncertainty (distmult): simpler signals are shown alone." in page
+    assert "<p>distmult knows no uncertainty: its x0 is a point, or discrete.</p>" in page
+    names = {path.stem for path in report.pictures}
+    assert {"rejection-1", "rejection-2", "uncertainty-1"} <= names
+    assert "uncertainty-2" not in names
+
+
+def test_a_run_that_held_nothing_out_promises_nothing(tmp_path):
+    data = random_graph(entities=20, relations=2, facts=90, held_out=25)
+    run = kgflow.train(data, dim=2, epochs=1, held_out=0, out=tmp_path / "run")
+    found = write_report([run], tmp_path / "x.html", sections=[AnswerSets()])
+    assert "held no valid facts out of its choices" in found.page.read_text()
+    assert found.pictures == ()
+
+
+def test_sets_and_probabilities_are_those_of_the_run(runs, report):
+    page = report.page.read_text()
+    for run in runs:
+        for promise in PROMISES:
+            assert f"{100 * run.coverage(coverage=promise).covered.mean():.1f} %" in page
+        found = run.reliability()
+        for name, title in (("brier", "Brier score"), ("ece", "calibration error")):
+            before, after = found["before"][name], found["after"][name]
+            cells = f'<td>{title}</td><td class="n">{before:.3f}</td><td class="n">{after:.3f}</td>'
+            assert cells in page
+
+
+def test_a_run_without_calibration_says_so(runs, tmp_path):
+    import shutil
+
+    copy = shutil.copytree(runs[0].directory, tmp_path / "bare")
+    (copy / "calibration.json").unlink()
+    bare = kgflow.Run.open(copy)
+    page = write_report([bare], tmp_path / "x.html", sections=[Probabilities()]).page.read_text()
+    assert "bare is not calibrated" in page
+
+
+def test_rules_are_listed_with_their_histograms_where_the_model_has_them(tmp_path):
+    facts = Triples.of([(a, 0, b) for a in range(12) for b in (a ^ 1, a ^ 2)])
+    names = Vocabulary([f"e{i}" for i in range(12)]), Vocabulary(["/a/near"], kind="relation")
+    for model, pictures in (("nfe-1", 1), ("rescal", 0)):
+        data = Dataset("d", *names, facts, test=facts.take(slice(4)))
+        run = kgflow.train(data, model, 8, epochs=30, lr=0.05, out=tmp_path / model)
+        found = write_report([run], tmp_path / f"{model}.html", sections=[Rules()])
+        assert "near is symmetric</th>" in found.page.read_text()
+        assert len(found.pictures) == pictures
 
 
 def test_the_numbers_are_those_of_the_evaluation(runs, report):
@@ -153,6 +206,8 @@ def test_densities_are_of_the_chosen_entities(runs, tmp_path):
 def test_tables_put_numbers_right_and_words_left():
     html = Table("t", ("name", "count", "part"), [["a", 1, "+0.1"], ["b", None, "−0.2"]]).html()
     assert html.count('class="n"') == 6
+    mixed = [["a", "< 0.001", "+0.1 to +0.2", "agree"], ["b", "0.2", "−0.1 to 3 %", "–"]]
+    assert Table("t", ("name", "p", "interval", "word"), mixed).html().count('class="n"') == 6
     assert "<td" not in Table("t", ("name",), []).html()
 
 

@@ -13,6 +13,10 @@ def test_the_page_fits_and_asks_for_nothing(chromium, report, width, dark):
     page = visit.page
     for section in SECTIONS:
         assert page.locator(f"section#{section.id} h2").is_visible()
+    for shown in ("probabilities", "answer-sets", "trust", "uncertainty"):
+        assert page.locator(f"section#{shown} svg").first.is_visible()
+        assert page.locator(f"section#{shown} figure table").first.is_visible()
+    assert page.locator("section#rules figure table").first.is_visible()
     boxes = [svg.bounding_box() for svg in page.locator("svg[role=img]").all()]
     assert all(box["width"] > 200 and box["x"] + box["width"] <= width for box in boxes)
     for summary in page.locator("summary").all():

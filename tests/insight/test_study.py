@@ -128,6 +128,14 @@ def test_models_without_entropy_show_the_baselines_only(tmp_path):
     assert "knows no uncertainty" in study_page([got])
 
 
+def test_a_sample_of_the_facts_is_studied_if_so_wished(run, found):
+    some = study(run, most=7)
+    assert some.answers == 14
+    assert some.foreign["queries"].max() <= 14
+    every = study(run, most=10**6)
+    assert every.errors.equals(found.errors, null_equal=True)
+
+
 def test_a_split_without_facts(run):
     from dataclasses import replace
 

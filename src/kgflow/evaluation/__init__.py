@@ -10,7 +10,7 @@ from kgflow.evaluation.confidence import (
     evaluate_confidence,
 )
 from kgflow.evaluation.conformal import Conformal, check_coverage, conform
-from kgflow.evaluation.coverage import Coverage, cover
+from kgflow.evaluation.coverage import Coverage, cover, cover_ranked
 from kgflow.evaluation.evaluation import GROUPS, Evaluation
 from kgflow.evaluation.maps import Identity, Isotonic, Logistic, Map
 from kgflow.evaluation.metrics import Metrics, metrics
@@ -44,6 +44,7 @@ __all__ = [
     "confidence_map",
     "conform",
     "cover",
+    "cover_ranked",
     "differences",
     "evaluate_confidence",
     "metrics",

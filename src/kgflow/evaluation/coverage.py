@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kgflow.data import QueryIndex
 from kgflow.evaluation.conformal import Conformal
 from kgflow.evaluation.metrics import Floats
+from kgflow.evaluation.ranking import Ranking
 from kgflow.evaluation.scored import scored
 from kgflow.evaluation.strangeness import Strangeness
 from kgflow.models import Model
@@ -170,3 +171,26 @@ def cover(
         parts.append((found.h, found.r, found.t, inside.cpu().numpy(), sizes.cpu().numpy()))
     h, r, t, covered, size = (np.concatenate(x) for x in zip(*parts, strict=True))
     return Coverage(coverage, conformal, h, r, t, covered, size, questions.relations // 2)
+
+
+def cover_ranked(
+    ranking: Ranking, conformal: Conformal, coverage: float, seed: int = 1
+) -> Coverage:
+    """The same for sets by rank, from ranks that are there: no model is asked again.
+
+    Args:
+        ranking: of the answers among their candidates.
+        conformal: measured by `ByRank`.
+        coverage: what is promised.
+        seed: of U and of the rounding.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    u, round_up = torch.rand(2, len(ranking), generator=generator, dtype=torch.float64).numpy()
+    limit = conformal.thresholds(ranking.r, coverage, round_up)
+    equals = ranking.pessimistic - ranking.optimistic + 1
+    covered = ranking.optimistic - 1 + u * equals <= limit
+    bounded = np.clip(limit, 0, ranking.candidates)
+    size = (np.floor(bounded) + (u <= bounded - np.floor(bounded))).astype(np.int64)
+    size = np.minimum(size, ranking.candidates)
+    found = ranking.h, ranking.r, ranking.t, covered, size
+    return Coverage(coverage, conformal, *found, ranking.relations)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kgflow.data import QueryIndex
+from kgflow.data import QueryIndex, Triples
 from kgflow.data.dataset import SPLITS
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
@@ -86,7 +86,12 @@ class Study:
         return plain | {name: getattr(self, name).to_dicts() for name in frames}
 
 
-def study(run: Run, split: str = "test", tell: Tell = lambda share: None) -> Study:
+def study(
+    run: Run,
+    split: str = "test",
+    tell: Tell = lambda share: None,
+    most: int | None = None,
+) -> Study:
     """Measure what entropies know beforehand, beside score, margin and degree.
 
     One row counts per answer of the split, under its filtered rank, ties realistic. Signals know
@@ -100,13 +105,14 @@ def study(run: Run, split: str = "test", tell: Tell = lambda share: None) -> Stu
         run: a trained run.
         split: train, valid or test.
         tell: told what share is done.
+        most: facts of a split to look at, drawn where there are more; all if not given.
     """
-    questions, others = _asked(run, split)
+    questions, others = _asked(run, split, most)
     if not len(questions):
         raise KgflowError(f"{run.data.name} has no {split} facts to study")
     real = signals(run, questions.h, questions.r, others, _part(tell, 0, 4))
-    each = _measured(run, split, real, _part(tell, 1, 4))
-    joined = _joined(run, split, each, _part(tell, 2, 4))
+    each = _measured(run, questions, real, _part(tell, 1, 4))
+    joined = _joined(run, split, each, most, _part(tell, 2, 4))
     ranks = each.ranks
     return Study(
         data=run.data.name,
@@ -124,27 +130,35 @@ def study(run: Run, split: str = "test", tell: Tell = lambda share: None) -> Stu
     )
 
 
-def _asked(run: Run, split: str) -> tuple[QueryIndex, QueryIndex]:
+def _asked(run: Run, split: str, most: int | None) -> tuple[QueryIndex, QueryIndex]:
     """The queries of a split, and those of the others, whose answers are no news."""
-    return run.data.queries(split), run.data.queries(*(s for s in SPLITS if s != split))
+    facts, others = run.data.split(split), (s for s in SPLITS if s != split)
+    return run.data.index(_drawn(facts, most)), run.data.queries(*others)
 
 
-def _measured(run: Run, split: str, real: Mapping[str, Floats], tell: Tell) -> _Measured:
-    questions = run.data.queries(split)
+def _drawn(facts: Triples, most: int | None) -> Triples:
+    if most is None or len(facts) <= most:
+        return facts
+    return facts.take(np.random.default_rng(0).permutation(len(facts))[:most])
+
+
+def _measured(run: Run, questions: QueryIndex, real: Mapping[str, Floats], tell: Tell) -> _Measured:
     ranking = rank(run.model, questions, run.predictor.known, tell=tell)
     query = questions.find(ranking.h, ranking.r)
     each = {name: values[query] for name, values in real.items()}
     return _Measured(each, ranking.rank("realistic"), query)
 
 
-def _joined(run: Run, split: str, each: _Measured, tell: Tell) -> dict[str, Floats]:
+def _joined(
+    run: Run, split: str, each: _Measured, most: int | None, tell: Tell
+) -> dict[str, Floats]:
     """Several signals as one, fitted to validation, where there is one besides the split."""
-    questions, others = _asked(run, "valid")
+    questions, others = _asked(run, "valid", most)
     entropies = [name for name in ENTROPIES if name in each.signals]
     if split == "valid" or not len(questions):
         return {}
     real = signals(run, questions.h, questions.r, others, _part(tell, 0, 2))
-    fitted = _measured(run, "valid", real, _part(tell, 1, 2))
+    fitted = _measured(run, questions, real, _part(tell, 1, 2))
     groups = {WITHOUT: [*BASELINES]}
     if entropies:
         groups[WITH] = [*BASELINES, *entropies]

@@ -19,22 +19,26 @@ MARKERS = ("o", "^", "s", "D", "v", "P")
 def entropy_against_degree(axes: "Axes", run: Run) -> None:
     """The entropy change of every entity per coordinate against its degree, by type if few."""
     import polars as pl
+    from matplotlib.ticker import LogLocator, NullLocator
 
     found = entity_uncertainty(run).filter(pl.col("uncertainty").is_finite())
     if len(found) > MANY:
         _dense(axes, found)
     else:
         _scattered(axes, found)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set(xlabel="degree in training (+ 1)", ylabel="entropy change (nats per coordinate)")
     value = associations(run)["value"][0]
-    told = "" if value is None else f"  (Spearman {value:+.2f})"
+    told = "" if value is None else f"  (Spearman {value:+.2f})".replace("-", "−")
     axes.set_title(f"Uncertainty against degree{told}")
 
 
 def _dense(axes: "Axes", found: "pl.DataFrame") -> None:
     options: Any = {"xscale": "log", "gridsize": 40, "mincnt": 1, "cmap": "Greys", "vmin": 0.2}
     cells = axes.hexbin(found["degree"] + 1, found["per_coordinate"], bins="log", **options)
-    axes.figure.colorbar(cells, ax=axes, label="entities")
+    axes.figure.colorbar(cells, ax=axes, label="entities", format="{x:,.0f}")
 
 
 def _scattered(axes: "Axes", found: "pl.DataFrame") -> None:

@@ -93,9 +93,9 @@ def _histogram(axis: "Axes", mine: torch.Tensor, rest: torch.Tensor) -> None:
 def _labels(statistic: Statistic) -> tuple[str, str]:
     if statistic.third is not None:
         return (
-            r"$|\sigma_2 \sigma_1 - \sigma_3|$",
-            r"$|\sigma_2 \mu_1 + \mu_2 - \mu_3|$",
+            "|σ₂ σ₁ − σ₃|",
+            "|σ₂ μ₁ + μ₂ − μ₃|",
         )
     if statistic.first == statistic.second:
-        return r"$|\sigma \sigma - 1|$", r"$|\sigma \mu + \mu|$"
-    return r"$|\sigma_2 \sigma_1 - 1|$", r"$|\sigma_2 \mu_1 + \mu_2|$"
+        return "|σ σ − 1|", "|σ μ + μ|"
+    return "|σ₂ σ₁ − 1|", "|σ₂ μ₁ + μ₂|"

@@ -12,14 +12,19 @@ from kgflow.errors import KgflowError
 from kgflow.insight.plots.style import picture
 from kgflow.insight.report.pieces import Note, Picture, Piece, pictures
 from kgflow.insight.report.section import Section
+from kgflow.insight.report.sections.answer_sets import AnswerSets
 from kgflow.insight.report.sections.data import DataCard
 from kgflow.insight.report.sections.densities import Densities
 from kgflow.insight.report.sections.learning import Learning
 from kgflow.insight.report.sections.map import Map
 from kgflow.insight.report.sections.metrics import MetricsTables
+from kgflow.insight.report.sections.probabilities import Probabilities
 from kgflow.insight.report.sections.relations import Relations
+from kgflow.insight.report.sections.rules import Rules
 from kgflow.insight.report.sections.settings import Settings
 from kgflow.insight.report.sections.summary import Summary
+from kgflow.insight.report.sections.trust import Trust
+from kgflow.insight.report.sections.uncertainty import Uncertainty
 from kgflow.insight.report.sections.versus import Versus
 from kgflow.insight.report.subject import Subject
 from kgflow.insight.report.text import tag
@@ -31,9 +36,14 @@ SECTIONS: tuple[Section, ...] = (
     Versus(),
     MetricsTables(),
     Relations(),
-    Learning(),
-    Map(),
+    Probabilities(),
+    AnswerSets(),
+    Trust(),
+    Uncertainty(),
     Densities(),
+    Rules(),
+    Map(),
+    Learning(),
     DataCard(),
     Settings(),
 )

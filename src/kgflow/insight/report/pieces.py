@@ -115,7 +115,8 @@ class Table(Piece):
 
 def _is_number(cell: Any) -> bool:  # noqa: ANN401
     if isinstance(cell, str):
-        return bool(re.fullmatch(r"[+−]?[\d.,]+ ?%?", cell))
+        number = r"[+−]?[\d.,]+"
+        return bool(re.fullmatch(rf"(< )?{number}( to {number})?( ?%)?|−∞|–", cell))
     return cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool))
 
 

@@ -1,11 +1,11 @@
 """What a section of a report is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from kgflow.errors import KgflowError
-from kgflow.insight.report.pieces import Note, Piece
+from kgflow.insight.report.pieces import Note, Piece, Row, Table
 from kgflow.insight.report.subject import Subject
 
 
@@ -40,3 +40,12 @@ def attempt(make: Callable[[], Piece]) -> Piece:
         return make()
     except KgflowError as error:
         return Note(f"{error}.")
+
+
+def beside(pictures: Sequence[Piece], table: Table) -> Iterator[Piece]:
+    """A table beside its one picture, or below several."""
+    if len(pictures) == 1:
+        yield Row([*pictures, table])
+    else:
+        yield Row(pictures)
+        yield table

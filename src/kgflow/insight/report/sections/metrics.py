@@ -43,23 +43,24 @@ class MetricsTables(Section):
             "Metrics with ties won (optimistic), shared (realistic) and lost (pessimistic). Where "
             "the three agree, scores have no ties. AMR compares the mean rank with guessing (1); "
             "AMRI is 0 for guessing and 1 at best.",
-            (*_run_column(subject), "ties", *NAMES.values()),
+            (*run_column(subject), "ties", *NAMES.values()),
             _rows(subject, _policies),
         )
         yield Table(
             "By the side that was asked for (realistic ties).",
-            (*_run_column(subject), "side", "answers", *NAMES.values()),
+            (*run_column(subject), "side", "answers", *NAMES.values()),
             _rows(subject, _sides),
         )
         yield Table(
             "By the category of the relation: whether a head has one or many tails (second place) "
             "and a tail one or many heads (first place), in training.",
-            (*_run_column(subject), "category", "answers", *NAMES.values()),
+            (*run_column(subject), "category", "answers", *NAMES.values()),
             _rows(subject, _categories),
         )
 
 
-def _run_column(subject: Subject) -> tuple[str, ...]:
+def run_column(subject: Subject) -> tuple[str, ...]:
+    """The head of a column for names of runs, where there are several."""
     return ("run",) if len(subject.runs) > 1 else ()
 
 
