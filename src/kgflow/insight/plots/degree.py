@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 MANY = 3000
 """Entities from which on their density is drawn rather than each."""
+WIDE = 500
+"""The degree from which on only powers of ten are named."""
 MARKERS = ("o", "^", "s", "D", "v", "P")
 
 
@@ -26,7 +28,8 @@ def entropy_against_degree(axes: "Axes", run: Run) -> None:
         _dense(axes, found)
     else:
         _scattered(axes, found)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    steps = (1, 2, 5) if found["degree"].to_numpy().max(initial=0) < WIDE else (1,)
+    axes.xaxis.set_major_locator(LogLocator(subs=steps))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set(xlabel="degree in training (+ 1)", ylabel="entropy change (nats per coordinate)")

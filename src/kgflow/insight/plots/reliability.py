@@ -63,4 +63,4 @@ def _name_powers(axis: "Axis") -> None:
 
     axis.set_major_locator(LogLocator(numticks=7))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(lambda x, _: f"{x:g}" if x < 1 else f"{x:,.0f}")
+    axis.set_major_formatter(lambda x, _: f"{x:,.7f}".rstrip("0").rstrip("."))

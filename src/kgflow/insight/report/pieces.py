@@ -88,19 +88,21 @@ class Table(Piece):
         columns: their heads.
         rows: as many values each.
         folded: shown only when it is opened.
+        width: letters of a cell, of which the middle is left out where there are more.
     """
 
     caption: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
     folded: bool = False
+    width: int = NAME
 
     def html(self) -> str:
         """As HTML."""
         kinds = ["n" if all(_is_number(c) for c in column) else "" for column in self._by_column()]
         heads = zip(self.columns, kinds, strict=True)
         head = "".join(tag("th", escape(c), scope="col", **_kind(k)) for c, k in heads)
-        body = "\n".join(tag("tr", _cells(row, kinds)) for row in self.rows)
+        body = "\n".join(tag("tr", _cells(row, kinds, self.width)) for row in self.rows)
         inner = tag("thead", tag("tr", head)) + tag("tbody", body)
         # Wide tables scroll by themselves, also by keyboard; neither the page nor the caption does.
         table = tag("table", inner, **{"aria-label": self.caption})
@@ -124,12 +126,12 @@ def _kind(kind: str) -> dict[str, str]:
     return {"class_": kind} if kind else {}
 
 
-def _cells(row: Sequence[Any], kinds: Sequence[str]) -> str:
+def _cells(row: Sequence[Any], kinds: Sequence[str], width: int) -> str:
     cells = []
     for place, (value, kind) in enumerate(zip(row, kinds, strict=True)):
         text = shown(value)
-        attributes = _kind(kind) | ({"title": text} if len(text) > NAME else {})
-        content = escape(shorten(text, NAME))
+        attributes = _kind(kind) | ({"title": text} if len(text) > width else {})
+        content = escape(shorten(text, width))
         name = {"scope": "row"} if not place else {}
         cells.append(tag("th" if name else "td", content, **name, **attributes))
     return "".join(cells)

@@ -5,13 +5,15 @@ from typing import TYPE_CHECKING
 
 from kgflow.errors import KgflowError
 from kgflow.insight.plots.rules import rule_histograms, short
-from kgflow.insight.report.pieces import Heading, Note, Picture, Piece, Row, Table
+from kgflow.insight.report.pieces import Note, Picture, Piece, Row, Table
 from kgflow.insight.report.section import Section
+from kgflow.insight.report.sections.metrics import run_column
 from kgflow.insight.report.subject import Subject
+from kgflow.insight.report.text import shorten
 from kgflow.insight.rules.believed import beliefs
 from kgflow.insight.rules.judge import Belief
+from kgflow.insight.rules.rule import KINDS, Rule
 from kgflow.insight.rules.statistic import Statistic
-from kgflow.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,11 +21,15 @@ if TYPE_CHECKING:
 SHOWN = 8
 """Rules of each kind."""
 
+LONG = 80
+"""Letters of a rule, at most."""
+
 ABOUT = (
     "Belief is how often the model accepts what a rule says, from 0 (as by chance) to 1 (as its "
     "own facts); support counts cases in the graph, and confidence is the share of them that holds "
     "there. The verdict tells whether model and graph agree, or which of them alone is for it."
 )
+NAMED = {"symmetric": "symmetry", "antisymmetric": "antisymmetry"}
 CUT = " Names that are paths are cut to their ends."
 HISTOGRAMS = (
     "How far the first rule of each kind is from exact, in every coordinate of the model: gaps of "
@@ -38,66 +44,67 @@ class Rules(Section):
     id, title = "rules", "Rules"
 
     def pieces(self, subject: Subject) -> Iterator[Piece]:
-        """For each run a table, and histograms of the first rule of each kind."""
-        for place, name in enumerate(subject.names):
-            if len(subject.runs) > 1:
-                yield Heading(name)
-            yield from _of(subject.runs[place], place)
+        """A table for each kind, and histograms of the first rule of each."""
+        found = [beliefs(run, k=SHOWN) for run in subject.runs]
+        if not any(found):
+            yield Note("Neither models nor graph are for any rule.")
+            return
+        names = subject.data.relations.names
+        yield Note(ABOUT + (CUT if _cut(subject) != list(names) else ""))
+        for kind in KINDS:
+            of_kind = [[b for b in rules if b.rule.kind == kind] for rules in found]
+            if any(of_kind):
+                yield _table(subject, kind, of_kind)
+        yield Note(HISTOGRAMS)
+        yield from _pictures(subject, found)
 
 
-def _of(run: Run, place: int) -> Iterator[Piece]:
-    found = beliefs(run, k=SHOWN)
-    if not found:
-        yield Note("Neither the model nor the graph is for any rule.")
-        return
-    kinds = {
-        kind: [b for b in found if b.rule.kind == kind]
-        for kind in dict.fromkeys(b.rule.kind for b in found)
-    }
-    names = run.data.relations.names
-    yield Note(ABOUT + (CUT if _cut(run) != list(names) else ""))
-    for kind, rules in kinds.items():
-        yield _table(run, kind, rules)
-    try:
-        drawn = [_picture(run, place, rules[0]) for rules in kinds.values()]
-    except KgflowError as error:
-        yield Note(f"{error}.")
-        return
-    yield Note(HISTOGRAMS)
+def _table(subject: Subject, kind: str, found: list[list[Belief]]) -> Table:
+    cut, several = _cut(subject), len(found) > 1
+    rows = [
+        [*([name] if several else []), b.rule.words(cut), b.belief, b.support, b.confidence,
+         b.verdict]
+        for name, rules in zip(subject.names, found, strict=True)
+        for b in rules
+    ]  # fmt: skip
+    most = f", the {SHOWN} most believed" if max(map(len, found)) == SHOWN else ""
+    columns = ("rule", "belief", "support", "confidence", "verdict")
+    return Table(f"{kind.capitalize()}{most}.", (*run_column(subject), *columns), rows, width=LONG)
+
+
+def _pictures(subject: Subject, found: list[list[Belief]]) -> Iterator[Piece]:
+    drawn: list[Piece] = []
+    for place, rules in enumerate(found):
+        first = {belief.rule.kind: belief for belief in reversed(rules)}
+        chosen = [belief for belief in rules if first[belief.rule.kind] is belief]
+        try:
+            drawn += [_picture(subject, place, belief.rule) for belief in chosen]
+        except KgflowError as error:
+            drawn.append(Note(f"{error}."))
     yield Row(drawn)
 
 
-def _table(run: Run, kind: str, found: list[Belief]) -> Table:
-    return Table(
-        f"{kind.capitalize()}{_most(found)}.",
-        ("rule", "belief", "support", "confidence", "verdict"),
-        [[b.rule.words(_cut(run)), b.belief, b.support, b.confidence, b.verdict] for b in found],
-    )
-
-
-def _most(found: list[Belief]) -> str:
-    return f", the {SHOWN} most believed" if len(found) == SHOWN else ""
-
-
-def _picture(run: Run, place: int, belief: Belief) -> Picture:
-    rule, title = belief.rule, belief.rule.words(_cut(run))
+def _picture(subject: Subject, place: int, rule: Rule) -> Picture:
+    title, what = rule.words(_cut(subject)), NAMED.get(rule.kind, rule.kind)
+    by = f" by {subject.names[place]}" if len(subject.runs) > 1 else ""
 
     def draw(figure: "Figure") -> None:
         axes = figure.subplots(1, 2)
-        rule_histograms(list(axes), run, Statistic.of(rule), "")
+        rule_histograms(list(axes), subject.runs[place], Statistic.of(rule), "")
         axes[1].set_ylabel("")
-        figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold")
+        axes[1].get_legend().remove()
+        named = axes[1].get_legend_handles_labels()
+        figure.legend(*named, loc="outside lower center", ncols=2, fontsize=9)
+        figure.suptitle(shorten(title, LONG), x=0.01, ha="left", fontsize=11, fontweight="bold")
 
     return Picture.of(
         f"rule-{rule.kind}-{place + 1}",
-        f"Histograms of how far from exact it is in each coordinate that {title}.",
-        f"The first rule that is {rule.kind}."
-        if len(rule.body) == 1 and rule.kind.endswith("symmetric")
-        else f"The first {rule.kind}.",
+        f"Histograms of how far from exact it is in each coordinate that {title}{by}.",
+        f"The first {what}{by}.",
         draw,
         (6.4, 2.9),
     )
 
 
-def _cut(run: Run) -> list[str]:
-    return [short(name) for name in run.data.relations.names]
+def _cut(subject: Subject) -> list[str]:
+    return [short(name) for name in subject.data.relations.names]
