@@ -5,7 +5,7 @@ DATASETS := $(abspath ../shared/datasets)
 # Benchmark data sets beside the checkout are used where there are any.
 export KGFLOW_DATA ?= $(if $(wildcard $(DATASETS)),$(DATASETS),)
 
-.PHONY: demo test lint bench reproduce clean
+.PHONY: demo test lint bench bench-serve reproduce clean
 
 demo: .make/installed
 	$(BIN)/python examples/demo.py
@@ -22,6 +22,10 @@ lint: .make/developed
 bench: .make/developed $(if $(QUICK),,.make/peers)
 	$(BIN)/kgflow bench $(if $(QUICK),--quick)
 
+# Index, batcher and server: twenty minutes or more, on an idle machine; QUICK=1 takes a minute.
+bench-serve: .make/developed
+	$(BIN)/python benchmarks/serve.py $(if $(QUICK),--quick)
+
 # Every model on umls, nations and countries: most of an hour; what is finished is not run again.
 reproduce: .make/installed
 	mkdir -p docs/results
@@ -35,8 +39,10 @@ reproduce: .make/installed
 	@mkdir -p .make && touch $@
 
 .make/developed: .make/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[ann,serve]"
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		hypothesis mypy playwright pre-commit pytest pytest-xdist ruff tensorboard
+		axe-playwright-python httpx2 hypothesis mypy playwright pre-commit pytest pytest-xdist ruff \
+		schemathesis tensorboard
 	@touch $@
 
 .make/peers: .make/developed

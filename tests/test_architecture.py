@@ -42,6 +42,10 @@ MAY_IMPORT = {
     "reproduction": {"data", "run", "store"} | LEAVES,
     "studies": {"data", "insight", "models", "provenance", "reproduction", "run"} | LEAVES,
     "provenance": set(),
+    "client": LEAVES,
+    "exporting": {"data", "run", "serving"} | LEAVES,
+    "serving": {"calibrated", "data", "engine", "insight", "prediction", "run", "training"}
+    | LEAVES,
     "insight": {
         "algebra",
         "data",

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
+    "Client": "kgflow.client",
     "Dataset": "kgflow.data",
     "Experiment": "kgflow.config",
     "FlowModel": "kgflow.models",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import Dataset, QueryIndex
-from kgflow.engine import Entities, top_k
+from kgflow.engine import Entities, Exact, Search
 from kgflow.engine.entities import require_finite
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Calibration
@@ -112,6 +112,11 @@ class Predictor:
         return Entities(self.model.entity.weight, self.model.lower_keys, self.model.meet)
 
     @cached_property
+    def search(self) -> Search:
+        """How the best answers are found: among all scores, unless an index is set in its place."""
+        return Exact(self.entities)
+
+    @cached_property
     def entropy(self) -> dict[str, NDArray[np.float64] | None]:
         """The uncertainty of entities and relations, where the model knows one."""
         found = {"entity": entity_entropy(self.model), "relation": relation_entropy(self.model)}
@@ -168,7 +173,7 @@ class Predictor:
         h, r = self.asked_for_tails(asked)
         banned = self.known_tails(h, r) if new else None
         query = self.model.query(self.tensor(h), self.tensor(r))
-        best = top_k(query.Q, query.a, self.entities, k, banned, allowed)
+        best = self.search(query.Q, query.a, k, banned, allowed)
         for score, answer in zip(best.score.cpu().numpy(), best.entity.cpu().numpy(), strict=True):
             real = np.isfinite(score)
             yield answer[real], score[real].astype(np.float64)

@@ -14,11 +14,13 @@ from kgflow.cli import (
     data,
     discover,
     evaluate,
+    export,
     models,
     predict,
     report,
     reproduce,
     rules,
+    serve,
     train,
     uncertainty,
 )
@@ -40,6 +42,8 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("uncertainty")(uncertainty.uncertainty)
 app.command("rules")(rules.rules)
 app.command("report")(report.report)
+app.command("serve")(serve.serve)
+app.command("export")(export.export)
 app.command("models")(models.models)
 app.command("reproduce")(reproduce.reproduce)
 app.command("bench")(bench.bench)

@@ -9,7 +9,7 @@ from kgflow.engine.pairwise import PairwiseKernel
 from kgflow.engine.pullback import Dense, Pullback, Sparse
 from kgflow.engine.ranks import Ranks, compare, filtered_ranks
 from kgflow.engine.sink import Sink, Stored
-from kgflow.engine.topk import Best, top_k
+from kgflow.engine.topk import Best, Exact, Search, top_k
 
 __all__ = [
     "BLOCK",
@@ -17,6 +17,7 @@ __all__ = [
     "Best",
     "Dense",
     "Entities",
+    "Exact",
     "FoldedKeys",
     "Gradients",
     "Kernel",
@@ -27,6 +28,7 @@ __all__ = [
     "Pullback",
     "Ranks",
     "RowKeys",
+    "Search",
     "Sink",
     "Sparse",
     "Stored",

@@ -72,8 +72,22 @@ class Entities:
             out, step = Q.new_empty(len(Q), min(self.block, len(self))), 0
         else:
             step = 1
-        for low, high, K in self._keys():
+        for low, high, K in self.key_blocks():
             yield low, high, self._product(query, K, out[:, step * low : step * low + high - low])
+
+    @torch.no_grad()
+    def scores_of(self, Q: Tensor, a: Tensor, ids: Tensor) -> Tensor:
+        """The scores of some entities for each query: ids ``(B, c)`` to ``(B, c)``.
+
+        For matrix products only.
+        """
+        distinct, place = ids.unique(return_inverse=True)
+        K, b = self.lower(self.table[distinct])
+        S = Q.new_empty(ids.shape)
+        for low, high in blocks(len(Q), max(1, TILE // (ids.shape[1] * K.shape[1] + 1))):
+            rows = place[low:high]
+            S[low:high] = torch.bmm(K[rows], Q[low:high, :, None])[..., 0] + b[rows]
+        return S.add_(a[:, None])
 
     def scores(self, Q: Tensor, a: Tensor) -> Tensor:
         """All scores of queries ``(B, m)``, ``(B,)``: S, ``(B, E)``.
@@ -87,7 +101,9 @@ class Entities:
         require_finite(S)
         return S
 
-    def _keys(self) -> Iterator[tuple[int, int, Tensor]]:
+    @torch.no_grad()
+    def key_blocks(self) -> Iterator[tuple[int, int, Tensor]]:
+        """All keys by blocks: bounds, and K with ones and b as two more columns."""
         for number, (low, high) in enumerate(blocks(len(self), self.block)):
             if number < len(self.kept):
                 yield low, high, self.kept[number]

@@ -1,6 +1,6 @@
 """The best answers to a batch of queries, without keeping all scores."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -18,12 +18,43 @@ class Best(NamedTuple):
     entity: Tensor
 
 
+Pairs = tuple[Tensor, Tensor]
+"""Row and column of answers, ``(N,)`` each."""
+
+
+class Search(Protocol):
+    """A way to the k best entities of each query, whatever is banned or allowed."""
+
+    def __call__(
+        self, Q: Tensor, a: Tensor, k: int, banned: Pairs | None, allowed: Tensor | None
+    ) -> Best:
+        """As `top_k`."""
+
+
+class Exact:
+    """The search that looks at every entity."""
+
+    def __init__(self, entities: Entities) -> None:
+        self.entities = entities
+
+    def __call__(
+        self,
+        Q: Tensor,
+        a: Tensor,
+        k: int,
+        banned: Pairs | None = None,
+        allowed: Tensor | None = None,
+    ) -> Best:
+        """As `top_k`."""
+        return top_k(Q, a, self.entities, k, banned, allowed)
+
+
 def top_k(
     Q: Tensor,
     a: Tensor,
     entities: Entities,
     k: int,
-    banned: tuple[Tensor, Tensor] | None = None,
+    banned: Pairs | None = None,
     allowed: Tensor | None = None,
 ) -> Best:
     """The k best entities of each query.

@@ -1,0 +1,90 @@
+"""What a format is."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgflow.data.staging import staged
+from kgflow.errors import KgflowError
+from kgflow.run import Run
+
+Vectors = NDArray[np.float32]
+
+
+class Format(ABC):
+    """A way to write a run that other programs can read."""
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+    """What it holds, for people."""
+
+    @abstractmethod
+    def write(self, run: Run, out: Path) -> Path:
+        """Write a run; gives the file or directory."""
+
+
+class FileFormat(Format):
+    """A format that is one file."""
+
+    def write(self, run: Run, out: Path) -> Path:
+        """Write the file beside its place, and put it there when it is whole."""
+        if not out.absolute().parent.is_dir() or out.is_dir():
+            raise KgflowError(f"{out} cannot be written: give a file in a directory that exists")
+        draft = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+        try:
+            self.fill(run, draft)
+            with draft.open("rb") as file:
+                os.fsync(file.fileno())
+            draft.replace(out)
+        finally:
+            draft.unlink(missing_ok=True)
+        return out
+
+    @abstractmethod
+    def fill(self, run: Run, file: Path) -> None:
+        """Write all of it to a file."""
+
+
+class FolderFormat(Format):
+    """A format of several files."""
+
+    def write(self, run: Run, out: Path) -> Path:
+        """Fill a directory that appears when it is whole."""
+        with staged(out) as folder:
+            self.fill(run, folder)
+        return out
+
+    @abstractmethod
+    def fill(self, run: Run, folder: Path) -> None:
+        """Write all files into a directory."""
+
+
+def parts(run: Run, kind: str) -> dict[str, Vectors]:
+    """The rows of entities or relations as trained, ``(N, width)`` for each part.
+
+    Of relations, those with reciprocals: the second half answers (?, r, t).
+    """
+    table = run.model.entity if kind == "entity" else run.model.relation
+    split = table.split(table.weight.detach())
+    return {k: x.float().cpu().numpy() for k, x in zip(table.parts, split, strict=True)}
+
+
+def names(run: Run, kind: str) -> list[str]:
+    """The names of rows; a reciprocal relation's ends in ⁻¹."""
+    if kind == "entity":
+        return list(run.data.entities)
+    return [*run.data.relations, *(f"{name}⁻¹" for name in run.data.relations)]
+
+
+def keys(run: Run) -> Iterator[Vectors]:
+    """What entities bring to scores, K, by blocks ``(N, m)``.
+
+    Their distance or inner product means what it means to the model.
+    """
+    for _, _, wide in run.predictor.entities.key_blocks():
+        yield wide[:, :-2].float().cpu().numpy()

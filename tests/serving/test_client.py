@@ -1,0 +1,110 @@
+"""The client over a real socket: what the run says, and the server's sentences."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from polars.testing import assert_frame_equal
+
+import kgflow
+from kgflow.client import ANSWER, SCORE
+from kgflow.errors import KgflowError
+from kgflow.prediction import COLUMNS
+
+pytest.importorskip("uvicorn", reason="the extra `serve` is not installed")
+
+
+@pytest.fixture(scope="module")
+def served(served_run):
+    """A server of its own process: its process and address."""
+    command = [sys.executable, "-c", "from kgflow.cli import main; main()", "serve"]
+    process = subprocess.Popen(
+        [*command, str(served_run.directory), "--port", "0", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "KGFLOW_TOKEN": "secret"},
+    )
+    text = ""
+    while not text.endswith("}\n"):
+        line = process.stdout.readline()
+        assert line, process.stderr.read()
+        text += line
+    yield process, json.loads(text)["url"]
+    process.kill()
+    process.communicate()
+
+
+def test_the_client_gives_the_frames_of_the_run(served, served_run):
+    client = kgflow.Client(served[1], "secret")
+    for asked in (
+        {"head": "e10", "relation": "r0"},
+        {"relation": "r1", "tail": "50% off?", "k": 3, "new": True},
+        {"head": "e10", "tail": "naïve"},
+        {"head": "e10", "relation": "r0", "types": ["odd"]},
+    ):
+        assert_frame_equal(client.predict(**asked), served_run.predict(**asked), abs_tol=1e-4)
+    triples = [("e10", "r0", "tab\there"), ("Twenty", "r2", "../etc")]
+    assert_frame_equal(client.score(triples), served_run.score(triples), abs_tol=1e-4)
+    assert_frame_equal(client.score([]), served_run.score([]), check_dtypes=False)
+    many = client.predict_many([("e10", "r0", None), (None, "r1", "e11")], k=2)
+    assert many["query"].to_list() == [1, 1, 2, 2]
+    assert client.entity("../etc")["name"] == "../etc"
+    assert ANSWER == COLUMNS
+    assert list(SCORE) == served_run.score(triples).columns
+
+
+def test_refusals_are_the_servers_sentences(served):
+    url = served[1]
+    with pytest.raises(KgflowError, match=r"^unknown entity 'Twentyy'; did you mean Twenty"):
+        kgflow.Client(url, "secret").predict(head="Twentyy", relation="r0")
+    with pytest.raises(KgflowError, match=r"^a bearer token is needed"):
+        kgflow.Client(url, "wrong").get("run")
+    with pytest.raises(KgflowError, match="is no address"):
+        kgflow.Client("file:///etc")
+    with pytest.raises(KgflowError, match="does not answer"):
+        kgflow.Client("http://127.0.0.1:1").get("run")
+
+
+@pytest.mark.parametrize(("status", "body"), [(200, b"[]"), (200, b"<p>"), (302, b""), (500, b"?")])
+def test_another_server_is_not_believed(status, body):
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(status)
+            self.send_header("Location", "http://127.0.0.1:1/stolen")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        client = kgflow.Client(f"http://127.0.0.1:{server.server_port}", "secret")
+        with pytest.raises(KgflowError, match=r"does not answer as kgflow does|answers with \d+"):
+            client.get("run")
+
+
+def test_told_to_stop_it_finishes_what_runs(served):
+    process, url = served
+    client, found = kgflow.Client(url, "secret"), []
+    assert client.get("run")["data"] == "random"
+    many = [("e10", "r0", None)] * 1_000
+    asking = threading.Thread(target=lambda: found.append(client.predict_many(many, k=40)))
+    asking.start()
+    before = client.get("health")
+    time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    asking.join(60)
+    assert before == {"status": "ok"}
+    assert len(found[0]) == 40_000
+    assert process.returncode == 0
+    assert err == ""

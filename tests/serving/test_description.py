@@ -1,0 +1,54 @@
+"""The OpenAPI description holds: whatever fits it or not, answers are as it says and never 5xx."""
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
+schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
+
+from kgflow.serving.app import create_app  # noqa: E402
+
+PATHS = {
+    ("POST", "/v1/predict"),
+    ("POST", "/v1/score"),
+    ("GET", "/v1/entities"),
+    ("GET", "/v1/entities/{key}"),
+    ("GET", "/v1/relations"),
+    ("GET", "/v1/relations/{key}"),
+    ("GET", "/v1/run"),
+    ("GET", "/v1/health"),
+    ("GET", "/metrics"),
+}
+few = settings(
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def description(served_run):
+    return schemathesis.openapi.from_asgi("/v1/openapi.json", create_app(served_run))
+
+
+def test_everything_is_described(description):
+    operations = [found.ok() for found in description.get_all_operations()]
+    assert {(o.method.upper(), o.path) for o in operations} == PATHS
+
+
+@pytest.mark.parametrize("mode", list(schemathesis.GenerationMode), ids=lambda m: m.name.lower())
+@pytest.mark.parametrize(("method", "path"), sorted(PATHS))
+def test_answers_are_as_described(description, method, path, mode):
+    operation = description[path][method]
+    if not mode.is_positive and not (operation.body or operation.query or "{" in path):
+        return  # there is nothing to get wrong
+
+    @few
+    @given(operation.as_strategy(generation_mode=mode))
+    def check(case):
+        case.call_and_validate()
+
+    check()

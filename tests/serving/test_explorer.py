@@ -1,0 +1,98 @@
+"""What the explorer asks for: the same as the library says, and nothing but what it may show."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from kgflow.insight import explain
+from kgflow.serving.static import ADDRESSES, FILES
+
+
+def test_reasons_are_the_library_s(client, served_run):
+    head, relation, tail = served_run.predictor.names(served_run.data.train.array()[:1]).values()
+    asked = {"head": head[0], "relation": relation[0], "tail": tail[0], "n": 2}
+    told = client.post("/v1/explain", json=asked).json()["reasons"]
+    found = explain(served_run, head[0], relation[0], tail[0], n=2)
+    assert [reason["text"] for reason in told] == [reason.text for reason in found]
+
+
+def test_suggestions_are_new_probable_and_about_the_entity(client, served_run):
+    rows = client.get("/v1/suggestions", params={"entity": "e30", "k": 7}).json()["answers"]
+    assert 0 < len(rows) <= 7
+    for row in rows:
+        assert "e30" in (row["head"], row["tail"])
+        assert row["head"] != row["tail"]
+        assert row[row["asked"]] != "e30"
+        assert not row["known"]
+    chances = [row["probability"] for row in rows]
+    assert chances == sorted(chances, reverse=True)
+    best = served_run.predict(
+        **{end: rows[0][end] for end in ("head", "tail") if end != rows[0]["asked"]},
+        relation=rows[0]["relation"],
+        k=served_run.data.entities.__len__(),
+        new=True,
+    )
+    same = best.filter(best[rows[0]["asked"]] == rows[0][rows[0]["asked"]])
+    assert same["probability"].item() == pytest.approx(rows[0]["probability"])
+
+
+def test_rules_of_a_relation_name_it(client, served_run):
+    name = served_run.data.relations[0]
+    for rule in client.get("/v1/rules", params={"relation": name}).json()["rules"]:
+        assert name in rule["rule"]
+        assert rule["verdict"] in ("agree", "model only", "graph only")
+
+
+@pytest.mark.parametrize("address", ["densities?entity=e30&entity=a/b", "map"])
+def test_pictures_are_svg_and_the_same_twice(client, address):
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    first, second = (client.get(f"/v1/pictures/{address}") for _ in range(2))
+    assert first.headers["content-type"] == "image/svg+xml"
+    assert "script" not in first.headers["content-security-policy"]
+    assert first.content == second.content
+    assert ElementTree.fromstring(first.text).tag.endswith("svg")
+
+
+def test_what_cannot_be_drawn_says_so(client):
+    answer = client.get("/v1/pictures/densities", params={"entity": "nobody"})
+    assert answer.status_code == 404
+    assert "unknown entity" in answer.json()["detail"]
+    assert client.get("/v1/pictures/densities").status_code == 422
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_the_page_is_at_every_address_of_it(client, address):
+    answer = client.get(address, params={"name": "../../etc/passwd"})
+    assert answer.content == FILES["index.html"][0]
+    policy = answer.headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "script-src 'self'" in policy
+
+
+def test_files_of_the_page_and_no_others(client):
+    for name, (content, _) in FILES.items():
+        assert client.get(f"/page/{name}").content == content
+    for name in ("", "nothing.js", "..%2Fapp.py", "%2e%2e/app.py", "....//app.py"):
+        assert client.get(f"/page/{name}").status_code == 404
+
+
+def test_the_page_asks_for_the_token_it_needs_itself(served_run):
+    testing = pytest.importorskip("starlette.testclient", reason="httpx2 is not installed")
+    from kgflow.serving.app import create_app
+
+    with testing.TestClient(create_app(served_run, token="secret")) as client:
+        assert client.get("/").status_code == 200
+        assert client.get("/page/app.js").status_code == 200
+        assert client.get("/v1/run").status_code == 401
+        assert client.get("/v1/pictures/map").status_code == 401
+
+
+def test_only_under_its_own_names(served_run):
+    testing = pytest.importorskip("starlette.testclient", reason="httpx2 is not installed")
+    from kgflow.serving.app import create_app
+
+    with testing.TestClient(create_app(served_run, hosts=("localhost",))) as client:
+        assert client.get("/v1/run", headers={"Host": "localhost:8000"}).status_code == 200
+        answer = client.get("/v1/run", headers={"Host": "evil.example"})
+        assert answer.status_code == 400
+        assert "under that name" in answer.json()["detail"]

@@ -1,0 +1,158 @@
+"""The explorer in a real browser, walked through as a person does."""
+
+import threading
+import time
+from contextlib import contextmanager
+from urllib.parse import quote
+
+import pytest
+
+import kgflow
+from browser import Visit
+
+pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
+pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+
+PATIENCE = 60_000
+"""Milliseconds: pictures take a while where other tests run beside."""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "world"
+    return kgflow.train("world", dim=16, epochs=6, lr=0.05, out=out)
+
+
+@contextmanager
+def serving(run, token=None):
+    """The address of a server in a thread of its own."""
+    import uvicorn
+
+    from kgflow.serving.app import create_app
+    from kgflow.serving.server import address, listen
+
+    listening = listen("127.0.0.1", 0)
+    config = uvicorn.Config(create_app(run, token=token), log_level="warning")
+    server = uvicorn.Server(config)
+    server.install_signal_handlers = lambda: None
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    try:
+        yield address(listening)
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        listening.close()
+
+
+@pytest.fixture(scope="module")
+def url(world):
+    with serving(world) as found:
+        yield found
+
+
+def settled(visit):
+    """Wait until the page has all it asked for."""
+    visit.page.wait_for_selector("main h1", timeout=PATIENCE)
+    visit.page.wait_for_selector("main[aria-busy]", state="detached", timeout=PATIENCE)
+    visit.page.wait_for_selector("p.wait", state="detached", timeout=PATIENCE)
+    return visit
+
+
+@pytest.fixture
+def visit(chromium, url):
+    """Open an address of the page; everything that went wrong fails the test."""
+    opened = []
+
+    def _visit(path, width=1280, dark=False):
+        opened.append(settled(Visit(chromium, url + path, width, dark)))
+        return opened[-1]
+
+    yield _visit
+    for found in opened:
+        assert found.errors == []
+        assert all(asked.startswith(url) for asked in found.requests), "nothing from elsewhere"
+        found.close()
+
+
+def test_a_walk_through_the_graph(visit):
+    found = visit("/")
+    page = found.page
+    page.keyboard.press("/")
+    page.keyboard.type("Fran")
+    page.get_by_role("option", name="France").first.wait_for(timeout=PATIENCE)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/entity?name=France")
+    settled(found)
+    assert page.get_by_role("heading", level=1).inner_text() == "France"
+    assert page.title() == "France · kgflow"
+    assert page.locator("#known ~ div a", has_text="Paris").count() >= 1
+    assert page.get_by_role("img", name="Densities of France").is_visible()
+    # A prediction, and why.
+    row = page.locator(".answers > li").first
+    assert row.locator(".badge").first.inner_text() == "new"
+    assert "%" in row.locator(".measure").inner_text()
+    button = row.get_by_role("button")
+    button.click()
+    row.locator(".why li").first.wait_for(timeout=PATIENCE)
+    assert button.get_attribute("aria-expanded") == "true"
+    # On to a relation, and back.
+    page.locator("#known ~ div a", has_text="borders").first.click()
+    page.wait_for_url("**/relation?name=borders")
+    settled(found)
+    assert page.get_by_role("heading", level=1).inner_text() == "borders"
+    assert page.get_by_role("heading", name="Rules").is_visible()
+    page.go_back()
+    settled(found)
+    assert page.get_by_role("heading", level=1).inner_text() == "France"
+
+
+def test_questions_both_ways(visit):
+    found = visit("/ask")
+    page = found.page
+    page.get_by_label("Head", exact=True).first.fill("France")
+    page.get_by_label("Relation", exact=True).select_option("borders")
+    page.get_by_role("button", name="Ask").click()
+    page.wait_for_url("**/ask?head=France&relation=borders")
+    settled(found)
+    assert page.get_by_role("heading", name="(France, borders, ?)").is_visible()
+    assert page.locator(".badge.known").count() > 0
+    heads = settled(visit("/ask?relation=borders&tail=Spain")).page
+    assert heads.get_by_role("heading", name="(?, borders, Spain)").is_visible()
+    between = settled(visit("/ask?head=France&tail=Spain")).page
+    assert between.locator(".answers a", has_text="borders").count() == 1
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_page_fits_and_is_accessible(visit, width, dark):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing")
+    for path in ("/", "/entity?name=Peru", "/relation?name=speaks", "/relations", "/ask", "/map"):
+        found = visit(path, width, dark)
+        assert found.overflow() <= 0, path
+        broken = axe.Axe().run(found.page).response["violations"]
+        serious = [v for v in broken if v["impact"] in ("serious", "critical")]
+        assert serious == [], (path, [(v["id"], v["nodes"][0]["html"]) for v in serious])
+
+
+def test_what_is_not_there_is_said_in_a_sentence(chromium, url):
+    for path, sentence in (
+        ("/entity?name=" + quote("<img src=x onerror=alert(1)>"), "unknown entity"),
+        ("/relation?name=likes", "unknown relation"),
+    ):
+        found = settled(Visit(chromium, url + path, 1280))
+        assert sentence in found.page.locator("main").inner_text()
+        assert found.page.locator("main img").count() == 0
+        found.close()
+
+
+def test_a_token_is_asked_for_once(chromium, world):
+    with serving(world, token="open sesame") as url:
+        found = Visit(chromium, url + "/entity?name=Peru", 1280)
+        found.page.get_by_label("Token").fill("open sesame")
+        found.page.get_by_role("button", name="Go on").click()
+        found.page.get_by_role("heading", name="Peru", level=1).wait_for(timeout=PATIENCE)
+        found.close()
