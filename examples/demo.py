@@ -1,4 +1,4 @@
-"""The main job, start to end, on the embedded data set: train, evaluate, predict, picture."""
+"""The main job, start to end, on the embedded data set: train, evaluate, predict, report."""
 
 import shutil
 import time
@@ -9,7 +9,7 @@ from kgflow.cli.evaluate import show
 from kgflow.cli.output import frame_rows, table
 from kgflow.cli.progress import ProgressBar
 from kgflow.config import TrainingConfig
-from kgflow.insight import entity_uncertainty, overview
+from kgflow.insight import believed_rules, entity_uncertainty, explain, overview, write_report
 
 OUT = Path("runs/demo")
 QUESTIONS = (
@@ -36,6 +36,12 @@ def main() -> None:
         )
         columns = ("answer", "probability", "uncertainty", "known")
         table(title, columns, frame_rows(answers, columns))
+    for reason in explain(run, "Portugal", "borders", "Spain", n=2):
+        print(f"why (Portugal, borders, Spain): {reason.text}")
+    print(f"(Peru, has_currency, ?): {run.answer_set(head='Peru', relation='has_currency')}\n")
+    rules = believed_rules(run, k=2)
+    columns = ("rule", "belief", "support", "confidence", "verdict")
+    table("rules that the model believes", columns, frame_rows(rules, columns))
     sure = entity_uncertainty(run)
     columns = ("entity", "type", "uncertainty", "degree")
     table("most certain entities", columns, frame_rows(sure.head(5), columns))
@@ -44,7 +50,9 @@ def main() -> None:
     columns = ("head", "relation", "tail", "probability")
     table("facts that are not in the data, most likely first", columns, frame_rows(new, columns))
     picture = overview(run, PICTURED, OUT / "overview.png")
-    print(f"run:     {OUT}\npicture: {picture}\nseconds: {time.monotonic() - began:.0f}")
+    report = write_report([run], OUT / "report.html").page
+    print(f"run:     {OUT}\npicture: {picture}\nreport:  {report}")
+    print(f"seconds: {time.monotonic() - began:.0f}")
 
 
 if __name__ == "__main__":

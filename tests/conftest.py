@@ -21,8 +21,11 @@ def shared():
     return _load
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """A headless browser, or skip the test."""
+    """A headless browser, or skip the test.
+
+    Not for longer than a module: while it runs, so does an event loop, and no other can.
+    """
     with browser() as running:
         yield running

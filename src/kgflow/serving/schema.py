@@ -195,7 +195,11 @@ class ExplainRequest(_In):
     head: Name
     relation: Name
     tail: Name
-    n: Annotated[int, Field(ge=1, le=20, description="rules and facts, each at most")] = 3
+    n: Annotated[
+        int,
+        Field(ge=1, le=20, description="rules and facts, each at most"),
+        BeforeValidator(_integral),
+    ] = 3
 
 
 class Reason(_Out):

@@ -10,7 +10,10 @@ from kgflow.studies.study import Shown, Study
 
 GRAPHS = {
     "world": "",
-    "wn18rr": "--dim 64 --epochs 15 --batch-size 256 --lr 0.01 --decay 0.92 --margin 5 --dropout 0",
+    "wn18rr": (
+        "--dim 32 --epochs 12 --batch-size 512 --lr 0.02 --decay 0.9 --margin 5 --dropout 0"
+        " --eval-every 4"
+    ),
     "fb15k-237": (
         "--dim 64 --epochs 8 --batch-size 512 --lr 0.006 --decay 0.92 --margin 2 --dropout 0"
     ),
