@@ -39,7 +39,7 @@ reproduce: .make/installed
 	@mkdir -p .make && touch $@
 
 .make/developed: .make/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[ann,serve]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[ann,serve,tune]"
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
 		axe-playwright-python httpx2 hypothesis mypy playwright pre-commit pytest pytest-xdist ruff \
 		schemathesis tensorboard

@@ -25,9 +25,11 @@ MAY_IMPORT = {
     "discovery": {"engine", "prediction"} | LEAVES,
     "calibrated": {"data", "evaluation", "models", "training"} | LEAVES,
     "answer_set": {"evaluation", "prediction"} | LEAVES,
+    "recipe": {"config", "data", "engine", "models", "training"} | LEAVES,
     "run": {
         "answer_set",
         "calibrated",
+        "recipe",
         "config",
         "engine",
         "data",
@@ -40,7 +42,18 @@ MAY_IMPORT = {
     }
     | LEAVES,
     "reproduction": {"data", "run", "store"} | LEAVES,
-    "studies": {"data", "insight", "models", "provenance", "reproduction", "run"} | LEAVES,
+    "studies": {
+        "config",
+        "data",
+        "insight",
+        "models",
+        "provenance",
+        "recipe",
+        "reproduction",
+        "run",
+    }
+    | LEAVES,
+    "tuning": {"config", "data", "models", "run", "training"} | LEAVES,
     "provenance": set(),
     "client": LEAVES,
     "exporting": {"data", "run", "serving"} | LEAVES,

@@ -2,10 +2,11 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from kgflow.errors import KgflowError, suggest
 
@@ -35,7 +36,7 @@ class TrainingConfig(_Section):
 
     epochs: Annotated[int, Field(ge=1, le=2**31, description="passes over the training facts")] = 80
     batch_size: Annotated[int, Field(ge=1, le=2**31, description="facts in a batch")] = 64
-    lr: Annotated[float, Field(gt=0, description="Adam's learning rate")] = 0.02
+    lr: Annotated[float, Field(gt=0, description="the learning rate")] = 0.02
     decay: Annotated[float, Field(gt=0, le=1, description="the rate's factor per epoch")] = 0.98
     margin: Annotated[float, Field(description="the margin of the loss, γ")] = 3.0
     dropout: Annotated[float, Field(ge=0, lt=1, description="share of a head left out")] = 0.3
@@ -55,6 +56,73 @@ class TrainingConfig(_Section):
     held_out: Annotated[
         float, Field(ge=0, lt=1, description="share of valid that chooses nothing, for promises")
     ] = 0.3
+    loss: Annotated[
+        Literal["one-vs-all", "softmax", "kvsall", "sampled", "margin", "self-adversarial"],
+        Field(description="one-vs-all, softmax, kvsall, sampled, margin or self-adversarial"),
+    ] = "one-vs-all"
+    smoothing: Annotated[float, Field(ge=0, lt=1, description="of labels; kvsall only")] = 0.0
+    negatives: Annotated[
+        int, Field(ge=0, le=2**31, description="drawn per batch (sampled) or fact (margin, self-…)")
+    ] = 0
+    corruption: Annotated[
+        Literal["tails", "both", "bernoulli"],
+        Field(description="what margin and self-adversarial replace: tails, both or bernoulli"),
+    ] = "tails"
+    query_dropout: Annotated[float, Field(ge=0, lt=1, description="share of a query left out")] = (
+        0.0
+    )
+    regularizer: Annotated[
+        Literal["none", "l2", "n3", "dura"], Field(description="none, l2, n3 or dura")
+    ] = "none"
+    penalty: Annotated[float, Field(ge=0, description="the regularizer's weight")] = 0.0
+    relation_weight: Annotated[
+        float, Field(ge=0, description="of predicting relations, beside the tails")
+    ] = 0.0
+    optimizer: Annotated[
+        Literal["adam", "adagrad", "row-adagrad"], Field(description="adam, adagrad or row-adagrad")
+    ] = "adam"
+    schedule: Annotated[
+        Literal["exponential", "cosine", "plateau"],
+        Field(description="of the rate: exponential, cosine or plateau"),
+    ] = "exponential"
+    warmup: Annotated[float, Field(ge=0, description="epochs until the rate is reached")] = 0.0
+
+    @model_validator(mode="after")
+    def _no_idle_knob(self) -> Self:
+        for name, losses in USED_BY.items():
+            value = getattr(self, name)
+            if value != type(self).model_fields[name].default and self.loss not in losses:
+                takes = " or ".join(losses)
+                raise _refused(
+                    f"'training.{name}' is {value!r}, which loss '{self.loss}' has no use for:"
+                    f" leave it out, or take {takes}"
+                )
+        if self.confidence in ("soft", "regress") and self.loss != "one-vs-all":
+            raise _refused(
+                f"'training.confidence' is '{self.confidence}', which belongs to loss 'one-vs-all':"
+                f" with '{self.loss}' take weights or plain"
+            )
+        if self.loss in USED_BY["negatives"] and not self.negatives:
+            raise _refused(f"loss '{self.loss}' needs 'training.negatives', such as 64")
+        if (self.regularizer == "none") != (self.penalty == 0):
+            raise _refused(
+                "'training.regularizer' and 'training.penalty' go together: give both or none"
+            )
+        return self
+
+
+USED_BY = {
+    "backward": ("one-vs-all",),
+    "smoothing": ("kvsall",),
+    "negatives": ("sampled", "margin", "self-adversarial"),
+    "corruption": ("margin", "self-adversarial"),
+}
+"""Knobs that only some losses have a use for."""
+
+
+def _refused(sentence: str) -> PydanticCustomError:
+    # Braces would be read as a template.
+    return PydanticCustomError("refused", "{sentence}", {"sentence": sentence})
 
 
 class Experiment(_Section):
@@ -129,6 +197,8 @@ def _sentence(kind: type[BaseModel], error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         known = _fields(kind, path[:-1])
         return f"unknown key '{name}'{suggest(path[-1], known) or f'; known are {known}'}"
+    if first["type"] == "refused":
+        return first["msg"]
     if first["type"] == "missing":
         return f"'{name}' is missing"
     return f"'{name}' is {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"

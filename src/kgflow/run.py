@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from kgflow.calibrated import count, learn, read_calibration, write_calibration
 from kgflow.config import Experiment, ModelConfig, Option, RunConfig, parse
 from kgflow.data import Dataset, Holdout, QueryIndex, Triples, describe, hold_out, load
 from kgflow.discovery import discover
-from kgflow.engine import Dense, Pullback, Sparse
 from kgflow.errors import KgflowError
 from kgflow.evaluation import (
     ByMass,
@@ -36,18 +36,12 @@ from kgflow.evaluation import (
 )
 from kgflow.models import Model, build, model_class
 from kgflow.prediction import Predictor, Question
+from kgflow.recipe import make_loss, make_schedule
 from kgflow.store import new_run, read_metrics, read_run, write_metrics
 from kgflow.training import (
     Callback,
-    Confidence,
     History,
-    OneVsAll,
-    Plain,
-    Regress,
-    Schedule,
-    Soft,
     Trainer,
-    Weights,
     load_model,
     read_history,
     save_model,
@@ -55,15 +49,6 @@ from kgflow.training import (
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-PULLBACKS: dict[str, type[Pullback]] = {"dense": Dense, "sparse": Sparse}
-CONFIDENCES: dict[str, type[Confidence]] = {
-    "plain": Plain,
-    "weights": Weights,
-    "soft": Soft,
-    "regress": Regress,
-}
 
 
 class Run:
@@ -331,6 +316,17 @@ def train(
     patience: int | None = None,
     eval_every: int | None = None,
     held_out: float | None = None,
+    loss: str | None = None,
+    smoothing: float | None = None,
+    negatives: int | None = None,
+    corruption: str | None = None,
+    query_dropout: float | None = None,
+    regularizer: str | None = None,
+    penalty: float | None = None,
+    relation_weight: float | None = None,
+    optimizer: str | None = None,
+    schedule: str | None = None,
+    warmup: float | None = None,
     options: Mapping[str, Option] | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -345,7 +341,7 @@ def train(
         dim: the paper's n, the size of each part.
         epochs: passes over the training facts.
         batch_size: facts in a batch.
-        lr: Adam's learning rate.
+        lr: the learning rate.
         decay: the rate's factor per epoch.
         margin: the margin of the loss.
         dropout: the share of each head's numbers left out in training.
@@ -358,6 +354,17 @@ def train(
         eval_every: epochs between validations.
         held_out: the share of the validation facts that chooses nothing, so that answer sets can
             promise how often they hold the answer.
+        loss: "one-vs-all", "softmax", "kvsall", "sampled", "margin" or "self-adversarial".
+        smoothing: of the labels of "kvsall".
+        negatives: entities drawn per batch ("sampled") or per fact.
+        corruption: what is replaced in a fact: "tails", "both" or "bernoulli".
+        query_dropout: the share of each query's numbers left out in training.
+        regularizer: "l2", "n3" or "dura", with a penalty.
+        penalty: the regularizer's weight.
+        relation_weight: of predicting relations beside tails.
+        optimizer: "adam", "adagrad" or "row-adagrad".
+        schedule: of the rate, "exponential", "cosine" or "plateau".
+        warmup: epochs until the rate is reached.
         options: what only this model knows, such as ``{"x0": "uniform"}``.
         out: the run directory; ``runs/<data>-<model>-<date>`` if not given.
         force: replace a run that is there.
@@ -379,6 +386,17 @@ def train(
         "patience": patience,
         "eval_every": eval_every,
         "held_out": held_out,
+        "loss": loss,
+        "smoothing": smoothing,
+        "negatives": negatives,
+        "corruption": corruption,
+        "query_dropout": query_dropout,
+        "regularizer": regularizer,
+        "penalty": penalty,
+        "relation_weight": relation_weight,
+        "optimizer": optimizer,
+        "schedule": schedule,
+        "warmup": warmup,
     }
     chosen = {"name": model, "dim": dim, "options": dict(options or {})}
     name = data.name if isinstance(data, Dataset) else str(data)
@@ -399,6 +417,8 @@ def settle(values: Mapping[str, Any], source: str) -> Experiment:
         0.5
     """
     model, training = values.get("model", {}), values.get("training", {})
+    if "decay" in training and training.get("schedule") == "cosine":
+        raise KgflowError(f"{source}: 'training.decay' has no use where the schedule is cosine")
     settings = dict(model_class(model.get("name", ModelConfig().name)).settings)
     dim = {"dim": settings.pop("dim")} if "dim" in settings else {}
     merged = {"model": dim | model, "training": settings | training}
@@ -425,6 +445,20 @@ def run_experiment(
         _trainer(draft, experiment, data, model).save()
         save_model(draft / "model.safetensors", model)
     return _finish(directory, device, callbacks, stop)
+
+
+def best_validation(
+    experiment: Experiment,
+    data: Dataset,
+    device: str = "cpu",
+    callbacks: Sequence[Callback] = (),
+) -> float:
+    """The best validation MRR of an experiment, of which nothing else is kept."""
+    torch.manual_seed(experiment.training.seed)
+    with TemporaryDirectory() as directory:
+        trainer = _trainer(Path(directory), experiment, data, _build(experiment, data, device))
+        trainer.callbacks = callbacks
+        return trainer.fit().best
 
 
 def resume(
@@ -462,20 +496,17 @@ def _trainer(
     model: Model,
     stop: Callable[[], bool] = lambda: False,
 ) -> Trainer:
-    settings = experiment.training.model_dump()
-    pullback = PULLBACKS[settings.pop("backward")]()
-    confidence = CONFIDENCES[settings.pop("confidence")]()
-    margin, dropout = settings.pop("margin"), settings.pop("dropout")
-    queries = data.queries("train")
-    loss = OneVsAll(model, queries, margin, dropout, pullback, confidence=confidence)
-    choosing, _ = hold_out(data.valid, settings.pop("held_out"), settings["seed"])
+    training = experiment.training
+    loss = make_loss(training, model, data.queries("train"))
+    choosing, _ = hold_out(data.valid, training.held_out, training.seed)
     known, questions = data.queries(), data.index(choosing)
 
     def validate() -> dict[str, float]:
         return rank(model, questions, known).metrics()["realistic"].to_dict()
 
     validator = validate if len(questions) else None
-    return Trainer(model, loss, Schedule(**settings), validator, directory, stop=stop)
+    schedule = make_schedule(training)
+    return Trainer(model, loss, schedule, validator, directory, stop=stop)
 
 
 def _build(experiment: Experiment, data: Dataset, device: str) -> Model:

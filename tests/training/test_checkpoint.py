@@ -14,14 +14,15 @@ from kgflow.errors import KgflowError
 from kgflow.training import History, Progress, load_model, read_history, write_atomic
 from kgflow.training.average import Average
 from kgflow.training.checkpoint import load_checkpoint, save_checkpoint
+from kgflow.training.optimizers import OPTIMIZERS
 
 
-def training(steps=2, beta=0.9, seed=0):
+def training(steps=2, beta=0.9, seed=0, name="adam"):
     """A small model with its optimizer and average; one parameter never has a gradient."""
     torch.manual_seed(seed)
     model = nn.Module()
     model.layer, model.idle = nn.Linear(3, 2), nn.Parameter(torch.ones(4))
-    optimizer, average = torch.optim.Adam(model.parameters(), fused=True), Average(model, beta)
+    optimizer, average = OPTIMIZERS[name](model.parameters(), 1e-3), Average(model, beta)
     for _ in range(steps):
         optimizer.zero_grad()
         model.layer(torch.rand(5, 3)).sum().backward()
@@ -47,12 +48,13 @@ def saved(tmp_path):
     return path
 
 
+@pytest.mark.parametrize("name", OPTIMIZERS)
 @pytest.mark.parametrize("beta", [0.0, 0.9])
 @pytest.mark.parametrize("steps", [0, 2])
-def test_saved_and_loaded_is_the_same_and_goes_on_the_same(tmp_path, steps, beta):
+def test_saved_and_loaded_is_the_same_and_goes_on_the_same(tmp_path, steps, beta, name):
     path, again = tmp_path / "a", tmp_path / "b"
-    save_checkpoint(path, *training(steps, beta), Progress(epoch=3, loss=1.5, done=True))
-    other = training(5, beta, seed=1)
+    save_checkpoint(path, *training(steps, beta, 0, name), Progress(epoch=3, loss=1.5, done=True))
+    other = training(5, beta, 1, name)
     assert load_checkpoint(path, *other) == Progress(epoch=3, loss=1.5, done=True)
     save_checkpoint(again, *other, Progress(epoch=3, loss=1.5, done=True))
     (one, about), (two, same) = contents(path), contents(again)
@@ -94,7 +96,8 @@ def test_a_tensor_that_would_not_have_been_saved_is_refused(saved, name, change)
 
 
 def test_states_of_other_settings_are_refused(saved):
-    for state in (training(beta=0.0), (nn.Linear(3, 2), *training()[1:])):
+    others = [training(name=name) for name in OPTIMIZERS if name != "adam"]
+    for state in (*others, training(beta=0.0), (nn.Linear(3, 2), *training()[1:])):
         with pytest.raises(KgflowError, match="another run's"):
             load_checkpoint(saved, *state)
     with pytest.raises(KgflowError, match="another run's"):
@@ -130,6 +133,14 @@ def test_progress_that_no_training_writes_is_refused(saved, progress):
     save_file(tensors, saved, {k: v for k, v in metadata.items() if v is not None})
     with pytest.raises(KgflowError, match=r"is damaged or another run's: its progress"):
         load_checkpoint(saved, *training())
+
+
+def test_a_progress_that_counts_no_drops_is_an_older_one(saved):
+    tensors, metadata = contents(saved)
+    progress = json.loads(metadata["progress"])
+    del progress["drops"]
+    save_file(tensors, saved, metadata | {"progress": json.dumps(progress)})
+    assert load_checkpoint(saved, *training()) == Progress(epoch=3, batch=2, best=0.5)
 
 
 def test_a_failed_write_keeps_the_old_file_and_nothing_else(tmp_path, monkeypatch):

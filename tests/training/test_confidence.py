@@ -9,8 +9,9 @@ from torch.nn.functional import binary_cross_entropy, softplus
 
 import kgflow
 from graphs import random_graph, random_model
+from kgflow.config import TrainingConfig
 from kgflow.engine import Sparse
-from kgflow.run import CONFIDENCES
+from kgflow.recipe import CONFIDENCES, LOSSES, make_loss
 from kgflow.training import OneVsAll
 
 MARGIN = 1.5
@@ -133,3 +134,20 @@ def test_the_choice_reaches_the_run(tmp_path):
         assert kgflow.open(run.directory).config.training.confidence == kind
         losses.add(run.history[0]["loss"])
     assert len(losses) == len(CONFIDENCES)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_can_weigh_and_ignore_confidences(loss):
+    """Ignored, they are as if there were none; the penalty ignores them, too."""
+    negatives = 5 * (loss in ("sampled", "margin", "self-adversarial"))
+    chosen = {"loss": loss, "negatives": negatives, "regularizer": "l2", "penalty": 0.1}
+    bare = replace(DATA, train=replace(DATA.train, weight=None))
+    model = random_model("nfe-1", DATA, dim=4)
+
+    def value(data, kind):
+        training = TrainingConfig(confidence=kind, **chosen)
+        torch.manual_seed(0)
+        return make_loss(training, model, data.queries("train")).backward(np.arange(12))
+
+    assert value(DATA, "plain") == value(bare, "weights") == value(bare, "plain")
+    assert value(DATA, "weights") != value(DATA, "plain")

@@ -22,6 +22,7 @@ from kgflow.cli import (
     rules,
     serve,
     train,
+    tune,
     uncertainty,
 )
 from kgflow.errors import KgflowError
@@ -44,6 +45,7 @@ app.command("rules")(rules.rules)
 app.command("report")(report.report)
 app.command("serve")(serve.serve)
 app.command("export")(export.export)
+app.command("tune")(tune.tune)
 app.command("models")(models.models)
 app.command("reproduce")(reproduce.reproduce)
 app.command("bench")(bench.bench)

@@ -15,10 +15,15 @@ def reproduce(
         typer.Argument(
             help="small: all models on umls, nations, countries. figures: the rules NFE-1 learns."
             " uncertainty: whether it helps. confidence: what that of facts brings."
+            " table1, table2, table5: the paper's, beside its numbers."
         ),
     ],
     model: Annotated[list[str], typer.Option(help="Only this model; may be repeated.")] = [],  # noqa: B006
     data: Annotated[list[str], typer.Option(help="Only this graph; may be repeated.")] = [],  # noqa: B006
+    scale: Annotated[
+        str, typer.Option(help="The paper's n, or half or quarter of it; the paper's tables only.")
+    ] = "paper",
+    seeds: Annotated[int, typer.Option(min=1, help="How many; the paper's tables only.")] = 1,
     out: Annotated[Path, typer.Option(help="Where the runs go.")] = Path("runs/reproduce"),
     page: Annotated[Path | None, typer.Option(help="A file for the page, as Markdown.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
@@ -31,7 +36,7 @@ def reproduce(
     Example: kgflow reproduce small --model nfe-1 --data nations
     """
     from kgflow.reproduction import reproduce as run_all
-    from kgflow.studies import STUDIES
+    from kgflow.studies import STUDIES, Options
     from kgflow.training import write_atomic
 
     if what not in STUDIES:
@@ -39,7 +44,8 @@ def reproduce(
         raise KgflowError(f"unknown study '{what}'{known}")
     if page is not None:
         check_writable(page)
-    study = STUDIES[what](out, (page.parent if page is not None else out) / what)
+    pictures = (page.parent if page is not None else out) / what
+    study = STUDIES[what](out, pictures, Options(scale, seeds))
     results = list(run_all(study.plans(model, data), out, jobs, say))
     for result in results:
         if result.skipped:

@@ -9,6 +9,7 @@ from kgflow.data.dataset import SPLITS, Dataset
 from kgflow.data.downloads import download
 from kgflow.data.holdout import Holdout, hold_out
 from kgflow.data.queries import QueryIndex
+from kgflow.data.reduction import k_core
 from kgflow.data.relations import Cardinality, Inverses
 from kgflow.data.sources import import_files, load, read_triples
 from kgflow.data.splits import resplit
@@ -33,6 +34,7 @@ __all__ = [
     "download",
     "hold_out",
     "import_files",
+    "k_core",
     "listing",
     "load",
     "read_triples",

@@ -1,12 +1,13 @@
 """The 1-vs-all loss: one pass over the entities gives its value and its gradient."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
 from kgflow.engine.blocks import BLOCK, blocks
+from kgflow.engine.buffers import Buffers
 from kgflow.engine.entities import wide_query
 from kgflow.engine.keys import KeyMap
 from kgflow.engine.pullback import Dense, Pullback
@@ -34,6 +35,21 @@ class Gradients(NamedTuple):
     a: Tensor
 
 
+class Pass(Protocol):
+    """One pass over the entities: the loss of a batch, and its gradients."""
+
+    def __call__(
+        self,
+        Q: Tensor,
+        a: Tensor,
+        table: Tensor,
+        targets: Targets,
+        sink: Sink,
+        value: bool = True,
+    ) -> Gradients:
+        """As `Kernel` says."""
+
+
 class Kernel:
     r"""The loss of each query against every entity, without a (batch x entities) matrix.
 
@@ -54,7 +70,7 @@ class Kernel:
 
     def __init__(self, keys: KeyMap, pullback: Pullback | None = None, block: int = BLOCK) -> None:
         self.keys, self.pullback, self.block = keys, pullback or Dense(), block
-        self.buffers: dict[str, Tensor] = {}
+        self.buffers = Buffers()
 
     @torch.no_grad()
     def __call__(
@@ -83,8 +99,8 @@ class Kernel:
         edges = torch.arange(0, len(table) + self.block, self.block, device=Q.device)
         bounds = torch.searchsorted(targets.column, edges).tolist()
         for number, (low, high) in enumerate(blocks(len(table), self.block)):
-            K = self._keys(table[low:high])
-            S = self._buffer("S", (len(Q), self.block), Q).flatten()[: len(Q) * len(K)]
+            K = wide_keys(self.keys, table[low:high], self.buffers, self.block)
+            S = self.buffers("S", (len(Q), self.block), Q).flatten()[: len(Q) * len(K)]
             S = torch.mm(self.pullback.query, K.T, out=S.view(len(Q), len(K)))
             here = slice(bounds[number], bounds[number + 1])
             true, y = (targets.row[here], targets.column[here] - low), targets.y[here]
@@ -93,34 +109,27 @@ class Kernel:
             if targets.e is not None:
                 extra, y = also(self.pullback.at(S, true), y, targets.e[here])
                 loss = loss if loss is None else loss + extra
-            spare = self._buffer("grad", (self.block, K.shape[1]), K)[: len(K)]
+            spare = self.buffers("grad", (self.block, K.shape[1]), K)[: len(K)]
             grad = self.pullback.block(S, K, true, y, spare)
             self.keys.backward(grad[:, :-2], grad[:, -1], sink.room(low, high))
             sink.done(low, high)
         grad_Q = self.pullback.end()
         return Gradients(loss, grad_Q[:, :-2], grad_Q[:, -2])
 
-    def _keys(self, rows: Tensor) -> Tensor:
-        """K, a column of ones for a, and b."""
-        wide = self._buffer("K", (self.block, self.keys.width(rows) + 2), rows)[: len(rows)]
-        self.keys.forward(rows, wide[:, :-2], wide[:, -1])
-        wide[:, -2] = 1
-        return wide
-
-    @staticmethod
-    def _loss(S: Tensor, c: Tensor, true: tuple[Tensor, Tensor], y: Tensor) -> Tensor:
+    def _loss(self, S: Tensor, c: Tensor, true: tuple[Tensor, Tensor], y: Tensor) -> Tensor:
         # A few rows at a time: another matrix of this size would be the largest buffer of all.
         sums = torch.cat([softplus(S[low:high]).sum(1) for low, high in blocks(len(S), 32)])
+        if self.pullback.floor:
+            sums -= self.pullback.floor * S.sum(1)
         return (sums * c).sum() - (S[true] * y).sum()
 
-    def _buffer(self, name: str, shape: tuple[int, ...], like: Tensor) -> Tensor:
-        size, found = 1, self.buffers.get(name)
-        for n in shape:
-            size *= n
-        if found is None or len(found) < size or found.dtype != like.dtype:
-            found = torch.empty(size, dtype=like.dtype, device=like.device)
-            self.buffers[name] = found
-        return found[:size].view(shape)
+
+def wide_keys(keys: KeyMap, rows: Tensor, buffers: Buffers, block: int) -> Tensor:
+    """K, a column of ones for a, and b, in a buffer for `block` rows."""
+    wide = buffers("K", (block, keys.width(rows) + 2), rows)[: len(rows)]
+    keys.forward(rows, wide[:, :-2], wide[:, -1])
+    wide[:, -2] = 1
+    return wide
 
 
 def by_column(targets: Targets) -> Targets:

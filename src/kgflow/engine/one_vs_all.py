@@ -1,4 +1,4 @@
-"""The kernel's loss as a function that autograd knows."""
+"""A kernel's loss as a function that autograd knows."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from torch.autograd.function import once_differentiable
 
 from kgflow.engine.blocks import BLOCK
 from kgflow.engine.entities import Lower, Meet
-from kgflow.engine.kernel import Kernel, Targets
+from kgflow.engine.kernel import Kernel, Pass, Targets
 from kgflow.engine.keys import AutogradKeys
 from kgflow.engine.pairwise import PairwiseKernel
 from kgflow.engine.sink import Stored
@@ -45,17 +45,22 @@ def one_vs_all(
     """
     keys = AutogradKeys(lower)
     kernel = Kernel(keys, block=block) if meet is None else PairwiseKernel(keys, meet)
-    return _OneVsAll.apply(Q, a, table, kernel, targets)  # type: ignore[no-untyped-call]
+    return differentiable(Q, a, table, kernel, targets)
 
 
-class _OneVsAll(torch.autograd.Function):
+def differentiable(Q: Tensor, a: Tensor, table: Tensor, kernel: Pass, targets: Targets) -> Tensor:
+    """What a kernel computes, as a scalar that can be differentiated once, by Q, a and table."""
+    return _Differentiable.apply(Q, a, table, kernel, targets)  # type: ignore[no-untyped-call]
+
+
+class _Differentiable(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,  # noqa: ANN401
         Q: Tensor,
         a: Tensor,
         table: Tensor,
-        kernel: Kernel | PairwiseKernel,
+        kernel: Pass,
         targets: Targets,
     ) -> Tensor:
         out = torch.empty_like(table)

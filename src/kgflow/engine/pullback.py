@@ -18,6 +18,8 @@ class Pullback(ABC):
     """
 
     query: Tensor
+    floor: float = 0.0
+    """What y has everywhere, as a share of c: label smoothing."""
 
     @abstractmethod
     def begin(self, Q: Tensor, c: Tensor, unit: float) -> None:
@@ -41,7 +43,14 @@ class Pullback(ABC):
 
 
 class Dense(Pullback):
-    """Two matrix products; c is applied to Q instead of to the larger G."""
+    """Two matrix products; c is applied to Q instead of to the larger G.
+
+    Args:
+        floor: what y has everywhere, as a share of c.
+    """
+
+    def __init__(self, floor: float = 0.0) -> None:
+        self.floor = floor
 
     def begin(self, Q: Tensor, c: Tensor, unit: float) -> None:
         """A batch of queries."""
@@ -59,6 +68,8 @@ class Dense(Pullback):
     def block(self, S: Tensor, K: Tensor, true: Places, y: Tensor, spare: Tensor) -> Tensor:
         """One sigmoid, two products."""
         S.sigmoid_()
+        if self.floor:
+            S.sub_(self.floor)
         S.index_put_(true, -y / self.c[true[0]], accumulate=True)
         self.grad.addmm_(S, K)
         return torch.mm(S.T, self.weighted, out=spare)

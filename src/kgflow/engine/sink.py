@@ -17,6 +17,10 @@ class Sink(ABC):
         """It has been written; these rows are not read again in this pass."""
 
     @abstractmethod
+    def nothing(self) -> None:
+        """In place of all blocks: no row has a gradient as a tail."""
+
+    @abstractmethod
     def add(self, ids: Tensor, grad: Tensor) -> None:
         """The gradient ``(B, w)`` of some rows as heads, which ends the pass; ids may repeat."""
 
@@ -37,6 +41,10 @@ class Stored(Sink):
 
     def done(self, low: int, high: int) -> None:
         """Nothing is left to do."""
+
+    def nothing(self) -> None:
+        """All zero."""
+        self.out.zero_()
 
     def add(self, ids: Tensor, grad: Tensor) -> None:
         """Add to the rows."""

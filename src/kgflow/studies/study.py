@@ -5,8 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from kgflow.errors import KgflowError
 from kgflow.provenance import provenance
 from kgflow.reproduction import Plan, Result
+from kgflow.studies.options import Options
+
+DEFAULT = Options()
 
 
 class Shown(NamedTuple):
@@ -22,15 +26,22 @@ class Study(ABC):
     Args:
         directory: where the runs are.
         pictures: where pictures go.
+        options: the scale and the seeds, of a study that varies them.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     about: ClassVar[str]
     """What the page shows; its first words go on a sentence."""
+    varies: ClassVar[bool] = False
+    """Whether it has other scales and more seeds than one."""
 
-    def __init__(self, directory: Path, pictures: Path) -> None:
-        self.directory, self.pictures = directory, pictures
+    def __init__(self, directory: Path, pictures: Path, options: Options = DEFAULT) -> None:
+        if options != DEFAULT and not self.varies:
+            raise KgflowError(
+                f"{self.name} has one scale and one seed: leave --scale and --seeds out"
+            )
+        self.directory, self.pictures, self.options = directory, pictures, options
 
     @abstractmethod
     def plans(self, models: Sequence[str], data: Sequence[str]) -> list[Plan]:
@@ -44,7 +55,8 @@ class Study(ABC):
         """A whole page: what it is, what came out, by which commands, when and where."""
         commands = [r.plan.command for r in results if not r.skipped]
         trained = "\n".join(f"    {command}" for command in commands)
-        head = f"# {self.title}\n\nPrinted by `kgflow reproduce {self.name}`: {self.about}"
+        printed = f"Printed by `kgflow reproduce {self.name}{self.options.words}`"
+        head = f"# {self.title}\n\n{printed}: {self.about}"
         return f"{head}\n\n{shown.text}\n\nTrained by\n\n{trained}\n\n{provenance()}\n"
 
 

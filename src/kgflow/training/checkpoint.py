@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from kgflow.errors import KgflowError
 from kgflow.training.average import Average
+from kgflow.training.optimizers import beginning
 
 FORMAT = "kgflow-checkpoint-2"
 
@@ -28,6 +29,7 @@ class Progress:
     best: float = -1.0
     best_epoch: int = 0
     stale: int = 0
+    drops: int = 0
     done: bool = False
 
 
@@ -81,8 +83,8 @@ def save_checkpoint(
     tensors = _state(model, average)
     if optimizer.state:
         for name, parameter in model.named_parameters():
-            # A parameter that had no gradient yet is as Adam would begin with it.
-            found = optimizer.state.get(parameter) or _beginning(parameter)
+            # A parameter that had no gradient yet is as the optimizer would begin with it.
+            found = optimizer.state.get(parameter) or beginning(optimizer, parameter)
             tensors |= {f"optimizer.{name}.{k}": v for k, v in found.items()}
     metadata = {"format": FORMAT, "progress": json.dumps(asdict(progress))}
     write_atomic(path, save(_on_cpu(tensors), metadata=metadata))
@@ -91,7 +93,7 @@ def save_checkpoint(
 def load_checkpoint(
     path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: Average
 ) -> Progress:
-    """Read a training's state back into a model, its Adam and its average, all of it or nothing."""
+    """Read a state back into a model, its optimizer and its average, all of it or nothing."""
     tensors, metadata = _read(path)
     if metadata.get("format") != FORMAT:
         raise KgflowError(f"{path} is no checkpoint of kgflow; start a new run")
@@ -99,7 +101,7 @@ def load_checkpoint(
     wanted = _state(model, average)
     if _under(tensors, "optimizer."):
         for name, parameter in parameters.items():
-            moments = _beginning(parameter)
+            moments = beginning(optimizer, parameter)
             wanted |= {f"optimizer.{name}.{k}": v for k, v in moments.items()}
     # Adam's kernel trusts the shapes of its moments, so all is checked before any is used.
     _check(path, tensors, wanted)
@@ -120,20 +122,13 @@ def _state(model: nn.Module, average: Average) -> dict[str, Tensor]:
     return tensors | {f"average.{k}": v for k, v in average.weights.items()}
 
 
-def _beginning(parameter: Tensor) -> dict[str, Tensor]:
-    """What fused Adam keeps of a parameter, before its first step."""
-    return {
-        "step": torch.zeros((), dtype=torch.float32),
-        "exp_avg": torch.zeros_like(parameter),
-        "exp_avg_sq": torch.zeros_like(parameter),
-    }
-
-
 def _progress(path: Path, text: str) -> Progress:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
+    if isinstance(found, dict):
+        found = {"drops": 0} | found  # which older checkpoints do not count
     kinds = {field.name: field.type for field in fields(Progress)}
     if not isinstance(found, dict) or {k: type(v) for k, v in found.items()} != kinds:
         raise _damaged(path, "its progress is not what a training writes")

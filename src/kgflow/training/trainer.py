@@ -13,11 +13,12 @@ from torch import Tensor
 from kgflow.errors import KgflowError
 from kgflow.models import Model
 from kgflow.training.average import Average
+from kgflow.training.base import Loss
 from kgflow.training.batches import batches
 from kgflow.training.callback import Callback
 from kgflow.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_model
-from kgflow.training.loss import OneVsAll
-from kgflow.training.row_adam import RowAdam
+from kgflow.training.optimizers import OPTIMIZERS, row_update
+from kgflow.training.rate import Rate
 
 REPORT = 8
 """Every so many batches the loss is computed, not only its gradient."""
@@ -44,15 +45,16 @@ class Schedule:
     epochs: int
     batch_size: int
     lr: float
-    decay: float
+    rate: Rate
     seed: int
     average: float
     patience: int
     eval_every: int
+    optimizer: str = "adam"
 
 
 class Trainer:
-    """Adam over batches of queries, weights averaged over epochs, the best epoch kept.
+    """An optimizer over batches of queries, weights averaged over epochs, the best epoch kept.
 
     After every epoch the whole state goes to ``checkpoint/last.safetensors`` and, where the
     validation improved, the model to ``model.safetensors``; a training that was interrupted goes
@@ -72,7 +74,7 @@ class Trainer:
     def __init__(
         self,
         model: Model,
-        loss: OneVsAll,
+        loss: Loss,
         schedule: Schedule,
         validate: Callable[[], dict[str, float]] | None,
         directory: Path,
@@ -83,8 +85,8 @@ class Trainer:
         self.callbacks, self.stop = callbacks, stop
         self.best_file = directory / "model.safetensors"
         self.last_file = directory / "checkpoint" / "last.safetensors"
-        self.optimizer = torch.optim.Adam(model.parameters(), lr=schedule.lr, fused=True)
-        self.rows = RowAdam(self.optimizer, model.entity.weight)
+        self.optimizer = OPTIMIZERS[schedule.optimizer](model.parameters(), schedule.lr)
+        self.rows = row_update(self.optimizer, model.entity.weight)
         self.average = Average(model, schedule.average)
         self.progress = Progress()
 
@@ -106,19 +108,27 @@ class Trainer:
 
     def _epoch(self) -> None:
         progress, schedule = self.progress, self.schedule
-        for group in self.optimizer.param_groups:
-            group["lr"] = schedule.lr * schedule.decay**progress.epoch
         order = batches(self.loss.index, schedule.batch_size, schedule.seed, progress.epoch)
         for callback in self.callbacks:
             callback.on_start(progress.epoch + 1, len(order))
         self.model.train()
+        # Resumed behind the last batch, the epoch still ends with that batch's rate.
+        self._set_rate(max(0, progress.batch - 1), len(order))
         for rows in order[progress.batch :]:
+            self._set_rate(progress.batch, len(order))
             self._step(rows)
             if self.stop():
                 self.save()
                 directory = self.best_file.parent
                 raise Interrupted(f"stopped and saved: kgflow train --resume {directory} goes on")
         self._close()
+
+    def _set_rate(self, batch: int, batches: int) -> None:
+        # Of the middle of the batch: at its beginning, a warm-up's first one would be for nothing.
+        epoch = self.progress.epoch + (batch + 0.5) / batches
+        factor = self.schedule.rate(epoch, self.progress.drops)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.schedule.lr * factor
 
     def _step(self, rows: NDArray[np.int64]) -> None:
         began = time.perf_counter()
@@ -175,6 +185,7 @@ class Trainer:
             save_model(self.best_file, self.model)
         else:
             progress.stale += 1
+            progress.drops += 1
             progress.done = progress.stale >= schedule.patience
         return found
 

@@ -1,0 +1,91 @@
+"""kgflow tune."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kgflow.cli.output import Device, Json, check_writable, say, show_json, table
+from kgflow.cli.source import Source, open_data
+from kgflow.errors import KgflowError, suggest
+
+if TYPE_CHECKING:
+    from kgflow.tuning import Tried
+
+SHOWN = 10
+"""Trials in the table."""
+
+
+def tune(
+    data: Source,
+    model: Annotated[str, typer.Option(help="The model.")] = "nfe-1",
+    dim: Annotated[int | None, typer.Option(help="The paper's n, for all trials.")] = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="How many in all [paper: to its end; tpe: 30].")
+    ] = None,
+    protocol: Annotated[
+        str, typer.Option(help="paper: margin, then rate, decay, batch size; or tpe.")
+    ] = "paper",
+    epochs: Annotated[int | None, typer.Option(min=1, help="Of each trial.")] = None,
+    reduce: Annotated[
+        float, typer.Option(help="Search on a k-core with this share of the facts.")
+    ] = 1.0,
+    storage: Annotated[
+        Path | None, typer.Option(help="An SQLite file: keeps the search, may be shared.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of every training.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where the best goes, for train --config.")] = Path(
+        "tuned.toml"
+    ),
+    device: Device = "cpu",
+    json: Json = False,
+) -> None:
+    """Search settings by the validation MRR, and write the best as an experiment.
+
+    Example: kgflow tune umls --model nfe-1 --protocol tpe --trials 20 --storage umls.sqlite
+    """
+    check_writable(out)
+    from kgflow.config import dump
+    from kgflow.data import k_core
+    from kgflow.training import write_atomic
+    from kgflow.tuning import PROTOCOLS, Search, best_experiment
+    from kgflow.tuning import tune as search_all
+
+    if protocol not in PROTOCOLS:
+        hint = suggest(protocol, PROTOCOLS) or f"; known are {', '.join(PROTOCOLS)}"
+        raise KgflowError(f"unknown protocol '{protocol}'{hint}")
+    chosen: dict[str, Any] = {"name": model} | ({} if dim is None else {"dim": dim})
+    training = {"seed": seed} | ({} if epochs is None else {"epochs": epochs})
+    graph = open_data(data)
+    if reduce != 1:
+        graph = k_core(graph, reduce)
+        say(f"note: searching on a core of {graph}")
+    search = Search(
+        graph,
+        {"data": data, "model": chosen, "training": training},
+        PROTOCOLS[protocol],
+        storage,
+        device,
+    )
+    count = trials if trials is not None else PROTOCOLS[protocol].usual
+    from kgflow.cli.progress import share_bar
+
+    with share_bar("tuning") as tell:
+        found = search_all(search, count, jobs, lambda done: tell(done / count))
+    best = best_experiment(search, found)
+    write_atomic(out, dump(best))
+    if json:
+        show_json({"out": out, "best": best.model_dump(), "trials": [asdict(t) for t in found]})
+        return
+    _show(found)
+    print(f"the best is in {out}: kgflow train --config {out}")
+
+
+def _show(found: list["Tried"]) -> None:
+    names = list(dict.fromkeys(name for trial in found for name in trial.settings))
+    rows = [
+        [t.number, t.state, t.mrr, *(t.settings.get(name) for name in names)] for t in found[:SHOWN]
+    ]
+    table(f"the best of {len(found)} trials", ["trial", "state", "mrr", *names], rows)

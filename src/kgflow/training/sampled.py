@@ -1,0 +1,83 @@
+"""Losses that read a few rows of the entity table only."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import dropout
+
+from kgflow.algebra import Query
+from kgflow.data import QueryIndex
+from kgflow.models import Model
+from kgflow.training.base import Loss
+from kgflow.training.rows import Lookup, Rows
+from kgflow.training.update import Update
+
+D = TypeVar("D")
+
+
+class SampledLoss(Loss, Generic[D]):
+    """A loss of a batch and of what was drawn at random for it.
+
+    Args:
+        model: what is trained.
+        index: the training queries.
+        margin: γ.
+        dropout: the share of each head's numbers that are left out in training.
+        query_dropout: the share of each query's numbers that are left out in training.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        index: QueryIndex,
+        margin: float,
+        dropout: float = 0.0,
+        query_dropout: float = 0.0,
+    ) -> None:
+        super().__init__(model, index)
+        self.margin, self.dropout, self.query_dropout = margin, dropout, query_dropout
+
+    @abstractmethod
+    def draw(self, rows: NDArray[np.int64]) -> D:
+        """What is drawn for these rows, by torch's random numbers."""
+
+    @abstractmethod
+    def ids(self, drawn: D) -> Tensor:
+        """The entities that it takes."""
+
+    @abstractmethod
+    def parts(self, drawn: D, entity: Lookup) -> Iterator[Tensor]:
+        """Scalars whose sum is the loss, each to be differentiated before the next is made."""
+
+    def __call__(self, rows: NDArray[np.int64]) -> Tensor:
+        """The loss of these rows of the index, a scalar that autograd can differentiate."""
+        return torch.stack(list(self.parts(self.draw(rows), self.model.entity))).sum()
+
+    def backward(
+        self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
+    ) -> float | None:
+        """Set the gradients of all parameters, without one of the whole entity table."""
+        drawn = self.draw(rows)
+        entity, total = Rows(self.model.entity.weight, self.ids(drawn)), 0.0
+        sink = self.sink(entity.ids, update)
+        for part in self.parts(drawn, entity):
+            part.backward()
+            total += part.item()
+        sink.nothing()
+        sink.add(entity.ids, entity.grad)
+        return total
+
+    def query(self, heads: Tensor, relations: Tensor) -> Query:
+        """Q and a of head rows ``(B, w)`` and relation ids ``(B,)``, with dropout in training."""
+        if self.model.training:
+            heads = self.model.entity.drop(heads, self.dropout)
+        query = self.model.lower_query(heads, self.model.relation(relations))
+        Q = query.Q
+        if self.query_dropout:
+            Q = dropout(Q, self.query_dropout, self.model.training)
+        return Query(Q, query.a + self.margin)

@@ -1,0 +1,40 @@
+"""How settings are searched."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import optuna
+
+
+class Protocol(ABC):
+    """What is tried next, and with what patience.
+
+    Args:
+        matrix: whether the model is a matrix product.
+    """
+
+    fixed: ClassVar[Mapping[str, Any]] = {}
+    """Training settings of all trials."""
+    usual: ClassVar[int]
+    """How many trials, where nobody says."""
+
+    def __init__(self, matrix: bool = True) -> None:
+        self.matrix = matrix
+
+    @abstractmethod
+    def sampler(self, seed: int) -> "optuna.samplers.BaseSampler":
+        """What draws settings that are not given."""
+
+    @abstractmethod
+    def pruner(self) -> "optuna.pruners.BasePruner":
+        """What ends a trial early."""
+
+    @abstractmethod
+    def prepare(self, study: "optuna.Study") -> bool:
+        """Say what comes next, if that is fixed; False where nothing is left to try."""
+
+    @abstractmethod
+    def settings(self, trial: "optuna.Trial") -> dict[str, Any]:
+        """The training settings of a trial."""

@@ -1,0 +1,219 @@
+"""The search for settings: the paper's order, what is kept and shared, and what is refused."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import kgflow
+from graphs import random_graph
+from kgflow.config import Experiment, read
+from kgflow.data import Dataset, Triples, Vocabulary, k_core
+from kgflow.errors import KgflowError
+from kgflow.run import best_validation, run_experiment, settle
+from kgflow.tuning import PaperProtocol, Search, TpeProtocol, best_experiment, tune
+from kgflow.tuning.paper import GRIDS, START
+
+pytest.importorskip("optuna", reason="the extra `tune` is not installed")
+
+DATA = random_graph(entities=20, facts=150)
+BASE = {"data": "random", "model": {"dim": 2}, "training": {"epochs": 1}}
+
+
+def searched(trials, protocol=TpeProtocol, storage=None, base=BASE, **more):
+    search = Search(DATA, base, protocol, storage)
+    return search, tune(search, trials, **more)
+
+
+def test_the_papers_order_finds_the_best_of_each_line():
+    """With a made-up goal: every line is tried whole, in turn, from the best so far."""
+    goal = {"margin": 9.0, "lr": 0.003, "decay": 1.0, "batch_size": 128}
+
+    def value(settings):
+        return -sum(abs(GRIDS[k].index(settings[k]) - GRIDS[k].index(goal[k])) for k in GRIDS)
+
+    protocol, tried = PaperProtocol(), []
+    while (settings := protocol.following(tried)) is not None:
+        tried.append((settings, value(settings)))
+    assert len(tried) == PaperProtocol.usual
+    assert max(tried, key=lambda pair: pair[1])[0] == goal
+    assert [s["margin"] for s, _ in tried[:16]] == list(GRIDS["margin"])
+    assert all(s == START | {"margin": s["margin"]} for s, _ in tried[:16])
+    assert {s["margin"] for s, _ in tried[16:]} == {9.0}
+    assert [k for k, _ in itertools.groupby(s["batch_size"] for s, _ in tried)] == [
+        512, 128, 256, 1024,
+    ]  # fmt: skip
+
+
+def test_what_others_have_begun_comes_last():
+    protocol = PaperProtocol(grids={"lr": (1.0, 2.0, 3.0)}, start={"lr": 1.0})
+    begun = [{"lr": 1.0}, {"lr": 2.0}]
+    assert protocol.following([], begun) == {"lr": 3.0}
+    assert protocol.following([({"lr": 3.0}, 0.5)], begun) == {"lr": 1.0}
+
+
+def test_the_papers_protocol_on_a_graph():
+    search, found = searched(3, PaperProtocol)
+    assert sorted(t.settings["margin"] for t in found) == [0.0, 1.0, 2.0]
+    assert found[0].mrr == max(t.mrr for t in found)
+    best = best_experiment(search, found).training
+    assert (best.margin, best.lr, best.dropout) == (found[0].settings["margin"], 0.001, 0.0)
+
+
+def test_a_search_goes_on_where_it_stopped(tmp_path):
+    file, told = tmp_path / "study.sqlite", []
+    _, first = searched(2, storage=file, tell=told.append)
+    assert told == [0, 1, 2]
+    _, more = searched(4, storage=file, tell=told.append)
+    assert told[3:] == [2, 3, 4]
+    assert len(more) == 4
+    assert all(t in more for t in first)
+    assert len({tuple(sorted(t.settings.items())) for t in more}) == 4, "something was tried twice"
+    _, same = searched(4, storage=file)
+    assert same == more
+    with pytest.raises(KgflowError, match="holds a search for something else"):
+        searched(4, storage=file, base=BASE | {"model": {"dim": 4}})
+
+
+def test_the_value_is_that_of_the_training():
+    search, found = searched(1)
+    run = kgflow.run.run_experiment(best_experiment(search, found), DATA, None)
+    assert run.metrics["valid"]["realistic"]["mrr"] == found[0].mrr
+
+
+@pytest.fixture(autouse=True)
+def _runs_go_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_trials_that_fall_behind_are_ended(tmp_path, monkeypatch):
+    from kgflow.tuning import search as module
+
+    values = iter([0.5] * 6 + [0.1] * 6)
+
+    def training(experiment, data, device, callbacks):
+        mrr = next(values)
+        for epoch in (1, 2, 3):
+            callbacks[0].on_epoch({"epoch": epoch, "mrr": mrr})
+        return mrr
+
+    monkeypatch.setattr(module, "best_validation", training)
+    _, found = searched(8)
+    assert [t.state for t in found] == ["complete"] * 6 + ["pruned"] * 2
+
+
+def test_divergence_is_the_worst_and_other_failures_are_told(monkeypatch):
+    from kgflow.training import Diverged
+    from kgflow.tuning import search as module
+
+    def failing(*_):
+        raise error
+
+    monkeypatch.setattr(module, "best_validation", failing)
+    error = Diverged("too fast")
+    assert [t.mrr for t in searched(2)[1]] == [0.0, 0.0]
+    error = MemoryError()
+    with pytest.raises(MemoryError):
+        searched(1)
+
+
+def test_refusals(tmp_path):
+    with pytest.raises(KgflowError, match="give --storage"):
+        searched(2, jobs=2)
+    with pytest.raises(KgflowError, match="unknown model"):
+        searched(1, base=BASE | {"model": {"name": "nfe1"}})
+    (tmp_path / "x.sqlite").write_text("not a study, but long enough to be taken for one" * 9)
+    with pytest.raises(KgflowError, match="is no study"):
+        searched(1, storage=tmp_path / "x.sqlite")
+    with pytest.raises(KgflowError, match="no valid facts"):
+        tune(Search(random_graph(held_out=0), BASE, TpeProtocol), 1)
+    with pytest.raises(KgflowError, match="no trial came to an end"):
+        best_experiment(Search(DATA, BASE, TpeProtocol), [])
+
+
+@pytest.mark.slow
+def test_processes_share_a_study(tmp_path):
+    _, found = searched(3, storage=tmp_path / "study.sqlite", jobs=2)
+    assert len(found) in (3, 4)
+    assert all(t.state == "complete" for t in found)
+
+
+# --- smaller graphs -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [1.0, 0.8, 0.5])
+def test_a_core_is_a_core(share):
+    data = skewed_graph()
+    core = k_core(data, share)
+    assert 0 < len(core.train) <= share * len(data.train)
+    assert len(core.valid)
+    degree = np.bincount(np.concatenate([core.train.h, core.train.t]))
+    assert degree.min() >= (2 if share < 1 else 1)
+    names = {tuple(map(str, x)) for x in named(data, data.train)}
+    inside = {e for h, _, t in named(core, core.train) for e in (h, t)}
+    assert inside == set(core.entities)
+    # Nothing was lost that lies between the entities that were kept.
+    assert set(named(core, core.train)) == {x for x in names if {x[0], x[2]} <= inside}
+    for split in ("valid", "test"):
+        kept = {x for x in named(data, data.split(split)) if {x[0], x[2]} <= inside}
+        assert set(named(core, core.split(split))) == {x for x in kept if x[1] in core.relations}
+    if share == 1:
+        assert len(core.train) == len(data.train)
+
+
+def test_a_graph_without_a_small_core_keeps_its_smallest():
+    data = random_graph(entities=60, relations=4, facts=400)
+    core = k_core(data, 0.1)
+    assert 0.1 * len(data.train) < len(core.train) < len(data.train)
+
+
+def skewed_graph():
+    """Few entities with many facts, many with few."""
+    rng = np.random.default_rng(0)
+    h, t = (rng.random((2, 600)) ** 3 * 100).astype(int)
+    facts, _ = Triples(h, rng.integers(0, 4, 600), t).unique()
+    place = np.arange(len(facts))
+    return Dataset(
+        "skewed",
+        Vocabulary([f"e{i}" for i in range(100)]),
+        Vocabulary([f"r{i}" for i in range(4)], kind="relation"),
+        train=facts.take(place >= 80),
+        valid=facts.take(place < 40),
+        test=facts.take((place >= 40) & (place < 80)),
+    )
+
+
+def named(data, facts):
+    names, relations = data.entities.names, data.relations.names
+    return [(names[h], relations[r], names[t]) for h, r, t in facts.array().tolist()]
+
+
+def test_bad_shares_are_refused():
+    for share in (0.0, 1.5, float("nan")):
+        with pytest.raises(KgflowError, match="share of facts"):
+            k_core(DATA, share)
+
+
+# --- the command --------------------------------------------------------------------------------
+
+
+def test_written_is_what_train_takes(tmp_path):
+    from kgflow.config import dump
+
+    search, found = searched(1)
+    file = tmp_path / "best.toml"
+    file.write_bytes(dump(best_experiment(search, found)))
+    assert read(Experiment, file) == best_experiment(search, found)
+
+
+def test_settings_are_judged_by_the_facts_that_choose_an_epoch(tmp_path):
+    """So that what is held out chooses nothing in the search either."""
+    data = random_graph(entities=20, facts=150, held_out=24)
+    found = {}
+    for held_out in (0.0, 0.5):
+        training = {"epochs": 2, "held_out": held_out}
+        experiment = settle(BASE | {"training": training}, "test")
+        run = run_experiment(experiment, data, tmp_path / str(held_out))
+        found[held_out] = best_validation(experiment, data)
+        assert found[held_out] == max(record["mrr"] for record in run.history)
+    assert found[0.0] != found[0.5]

@@ -1,0 +1,397 @@
+"""Every loss is its definition, in value and gradient, and its quick step is its slow one."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import softplus
+
+from graphs import random_graph, random_model
+from kgflow.data import QueryIndex, Triples
+from kgflow.engine import AutogradKeys, SoftmaxKernel, Stored
+from kgflow.errors import KgflowError
+from kgflow.models import build
+from kgflow.training import (
+    KvsAll,
+    MarginRanking,
+    OneVsAll,
+    SampledOneVsAll,
+    SelfAdversarial,
+    Softmax,
+    Sum,
+)
+from kgflow.training.corruption import Bernoulli, BothSides, Tails
+from kgflow.training.regularizers import L2, N3, Dura
+from kgflow.training.relation_prediction import RelationPrediction
+from kgflow.training.row_adam import RowAdam
+
+# A matrix product with a quick map of keys, one with none, an inner product, a pairwise one.
+MODELS = ["nfe-1", "nfe-3", "distmult", "transe-l1"]
+ROWS = np.array([3, 0, 11, 5])
+
+
+def everyone(model, h, r):
+    E = len(model.entity)
+    return model.score(torch.full((E,), h), torch.full((E,), r), torch.arange(E))
+
+
+def queries(index, rows):
+    """Query by query: head, relation, tails, their weights."""
+    for row in rows:
+        _, tails, weights = index.gather([row])
+        weights = [1.0] * len(tails) if weights is None else weights.tolist()
+        yield int(index.h[row]), int(index.r[row]), tails.tolist(), weights
+
+
+def triples(index, rows):
+    """Triple by triple, each with its share of the batch."""
+    found = [
+        (h, r, t, w) for h, r, ts, ws in queries(index, rows) for t, w in zip(ts, ws, strict=True)
+    ]
+    return [(h, r, t, w / len(found)) for h, r, t, w in found]
+
+
+def softmax(model, index, rows):
+    total = 0.0
+    for h, r, t, share in triples(index, rows):
+        s = everyone(model, h, r)
+        total = total + share * (torch.log(sum(torch.exp(x) for x in s)) - s[t])
+    return total
+
+
+def kvsall(model, index, rows, margin=1.5, smoothing=0.2):
+    total = 0.0
+    for h, r, tails, weights in queries(index, rows):
+        s = everyone(model, h, r) + margin
+        y = torch.zeros(len(s), dtype=s.dtype)
+        for t, w in zip(tails, weights, strict=True):
+            y[t] = w
+        z = (1 - smoothing) * y + smoothing / len(s)
+        total = total + (z * softplus(-s) + (1 - z) * softplus(s)).sum()
+    return total / len(rows)
+
+
+FULL = {
+    "softmax": (lambda m, i, **k: Softmax(m, i, **k), softmax),
+    "kvsall": (lambda m, i, **k: KvsAll(m, i, 1.5, smoothing=0.2, **k), kvsall),
+}
+
+
+def gradients(model, value):
+    model.zero_grad()
+    value.backward()
+    return [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in model.parameters()]
+
+
+def by_step(loss, rows, seed=0):
+    torch.manual_seed(seed)
+    loss.model.zero_grad()
+    loss.model.entity.weight.grad = torch.full_like(loss.model.entity.weight, torch.nan)
+    value = loss.backward(rows)
+    return value, [
+        torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in loss.model.parameters()
+    ]
+
+
+def same(model, loss, expected, rows=ROWS, seed=0):
+    """The loss, called or stepped, is what is expected, in value and gradient."""
+    torch.manual_seed(seed)
+    called = loss(rows)
+    want = gradients(model, expected)
+    for value, found in ((called.item(), gradients(model, called)), by_step(loss, rows, seed)):
+        assert value == pytest.approx(expected.item(), rel=1e-9)
+        for got, w in zip(found, want, strict=True):
+            torch.testing.assert_close(got, w, rtol=1e-7, atol=1e-10)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("block", [3, 100])
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", FULL)
+def test_against_all_entities(name, model, block, weighted):
+    data = random_graph(weighted=weighted)
+    model, index = random_model(model, data, dim=4, spread=0.7), data.queries("train")
+    make, naive = FULL[name]
+    same(model, make(model, index, block=block), naive(model, index, ROWS))
+
+
+def test_softmax_that_keeps_no_scores_is_the_same():
+    data = random_graph()
+    model = random_model("nfe-2", data)
+    loss = Softmax(model, data.queries("train"), block=5)
+    query, targets = model.query(torch.arange(4), torch.arange(4) % 3), loss.targets(ROWS)
+    found = []
+    for keep in (0, 10**9):
+        out = torch.empty_like(model.entity.weight)
+        kernel = SoftmaxKernel(AutogradKeys(model.lower_keys), block=5, keep=keep)
+        found.append((*kernel(*query, model.entity.weight, targets, Stored(out)), out))
+    for one, other in zip(*found, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_softmax_of_extreme_scores_is_finite():
+    data = random_graph()
+    model = random_model("distmult", data, spread=100.0, dtype=torch.float32)
+    value, found = by_step(Softmax(model, data.queries("train"), block=4), ROWS)
+    assert math.isfinite(value)
+    assert all(torch.isfinite(g).all() for g in found)
+    model.entity.weight.data[2] = torch.nan
+    assert math.isnan(Softmax(model, data.queries("train")).backward(ROWS))
+
+
+# --- samples ------------------------------------------------------------------------------------
+
+SIDES = {"tails": Tails(), "both": BothSides(), "bernoulli": Bernoulli()}
+
+
+@pytest.mark.parametrize("sides", SIDES)
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("kind", [MarginRanking, SelfAdversarial])
+def test_negative_sampling(kind, model, sides):
+    data = random_graph(weighted=True)
+    model, index = random_model(model, data, dim=4, spread=0.5), data.queries("train")
+    loss = kind(model, index, 1.5, negatives=3, corruption=SIDES[sides])
+    torch.manual_seed(7)
+    drawn = loss.draw(ROWS)
+    assert drawn.head.any() == (sides != "tails")
+    total = 0.0
+    for (h, r, t, share), others, heads in zip(
+        triples(index, ROWS), drawn.entity.tolist(), drawn.head.tolist(), strict=True
+    ):
+        wrong = [(e, r, t) if head else (h, r, e) for e, head in zip(others, heads, strict=True)]
+        s, *f = (model.score(*(torch.tensor([x]) for x in one))[0] for one in [(h, r, t), *wrong])
+        if kind is MarginRanking:
+            one = sum(torch.clamp(1.5 - s + x, min=0) for x in f) / 3
+        else:
+            p = [math.exp(x.item()) for x in f]
+            one = softplus(-s - 1.5) + sum(
+                a * softplus(x + 1.5) for a, x in zip(p, f, strict=True)
+            ) / sum(p)
+        total = total + share * one
+    same(model, loss, total, seed=7)
+
+
+@pytest.mark.parametrize("sides", SIDES)
+def test_corrupted_triples_are_no_facts_and_equally_likely(sides):
+    data = random_graph(relations=2)
+    model, index = random_model("nfe-1", data, dim=2), data.queries("train")
+    loss = MarginRanking(model, index, 1.0, negatives=4000, corruption=SIDES[sides])
+    torch.manual_seed(1)
+    facts, entity, head = loss.draw(ROWS[:1])
+    (h, r, t), ids = (int(x[0]) for x in facts[:3]), np.arange(17)
+    for known, chosen in (
+        (index.contains(h, r, ids), entity[0][~head[0]]),
+        (index.contains(ids, r, t), entity[0][head[0]]),
+    ):
+        counts, mean = np.bincount(chosen, minlength=17), len(chosen) / (~known).sum()
+        assert known.any()
+        assert not counts[known].any()
+        assert (abs(counts[~known] - mean) <= 5 * mean**0.5).all()
+
+
+def test_where_all_triples_are_facts_some_stay():
+    index = QueryIndex.build(Triples.of([(h, 0, t) for h in range(3) for t in range(3)]), 3, 1)
+    loss = MarginRanking(build("nfe-1", 3, 2, 2), index, 1.0, negatives=4, corruption=BothSides())
+    assert math.isfinite(loss.backward(np.arange(len(index))))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_sample_of_all_entities_is_the_whole_loss(model):
+    data = random_graph(weighted=True)
+    model, index = random_model(model, data, dim=4), data.queries("train")
+    loss = SampledOneVsAll(model, index, 1.5, negatives=10**6)
+    same(model, loss, OneVsAll(model, index, 1.5)(ROWS))
+
+
+def test_a_sample_of_some_entities_is_unbiased():
+    data = random_graph()
+    model, index = random_model("nfe-1", data, dim=3), data.queries("train")
+    value, want = by_step(OneVsAll(model, index, 1.5), ROWS)
+    loss = SampledOneVsAll(model, index, 1.5, negatives=5)
+    draws = [by_step(loss, ROWS, seed) for seed in range(200)]
+    values = np.array([v for v, _ in draws])
+    assert abs(values.mean() - value) < 4 * values.std() / len(draws) ** 0.5
+    assert values.std() > 0
+    for place, expected in enumerate(want):
+        sample = torch.stack([g[place] for _, g in draws])
+        error = sample.std(0) / len(draws) ** 0.5
+        assert ((sample.mean(0) - expected).abs() <= 5.5 * error + 1e-9).all()
+
+
+def test_bernoulli_is_by_hand():
+    data = random_graph()
+    index, R = data.queries("train"), len(data.relations)
+    facts = data.train.array()
+    for r, share in enumerate(Bernoulli().heads(index).tolist()):
+        h, t = (0, 2) if r < R else (2, 0)
+        mine = facts[facts[:, 1] == r % R]
+        tph, hpt = (len(mine) / len(np.unique(mine[:, side])) for side in (h, t))
+        assert share == pytest.approx(tph / (tph + hpt))
+
+
+# --- terms --------------------------------------------------------------------------------------
+
+
+def l2(model, h, r, t):
+    return (h**2).sum() + (r**2).sum() + (t**2).sum()
+
+
+def n3(model, h, r, t):
+    def cubes(table, row):
+        parts = [p.tolist() for p in table.split(row.detach())]
+        return sum(math.hypot(*coordinate) ** 3 for coordinate in zip(*parts, strict=True))
+
+    return cubes(model.entity, h) + cubes(model.relation, r) + cubes(model.entity, t)
+
+
+def dura(model, h, r, t):
+    if model.name == "distmult":
+        return ((h * r) ** 2).sum() + (t**2).sum()
+    (h_mu, h_sigma), (r_mu, r_sigma) = model.entity.split(h), model.relation.split(r)
+    q = (r_sigma * h_mu + r_mu) ** 2 + (r_sigma * h_sigma) ** 2
+    return q.sum() + (t**2).sum()
+
+
+@pytest.mark.parametrize(
+    ("kind", "naive", "names"),
+    [
+        (L2, l2, ["nfe-1", "transe-l1", "conve"]),
+        (N3, n3, ["nfe-1", "complex", "distmult"]),
+        (Dura, dura, ["nfe-1", "distmult"]),
+    ],
+)
+def test_regularizers(kind, naive, names):
+    data = random_graph(weighted=True)
+    index = data.queries("train")
+    for name in names:
+        model = random_model(name, data, dim=8)
+        base = OneVsAll(model, index, 1.5)
+        total = base(ROWS)
+        for h, r, t, share in triples(index, ROWS):
+            ids = (torch.tensor(x) for x in (h, r, t))
+            tables = (model.entity, model.relation, model.entity)
+            rows = [table(i) for table, i in zip(tables, ids, strict=True)]
+            total = total + 0.3 * share * naive(model, *rows)
+        loss = Sum(base, [kind(model, 0.3)])
+        if kind is N3:
+            assert loss(ROWS).item() == pytest.approx(total.item())
+            called = loss(ROWS)
+            value, found = by_step(loss, ROWS)
+            assert value == pytest.approx(called.item())
+            for got, want in zip(found, gradients(model, called), strict=True):
+                torch.testing.assert_close(got, want)
+        else:
+            same(model, loss, total)
+
+
+def test_n3_has_the_slope_of_a_cube():
+    data = random_graph()
+    model = random_model("distmult", data, dim=4)
+    value = Sum(OneVsAll(model, data.queries("train"), 0.0), [N3(model, 1.0)])
+    plain = by_step(value.loss, ROWS)[1]
+    found = by_step(value, ROWS)[1]
+    facts = triples(value.index, ROWS)
+    want = torch.zeros_like(model.relation.weight)
+    for _, r, _, share in facts:
+        x = model.relation.weight.detach()[r]
+        want[r] += share * 3 * x * x.abs()
+    torch.testing.assert_close(found[1] - plain[1], want)
+
+
+def test_dura_needs_a_matrix_product():
+    with pytest.raises(KgflowError, match="regularize it by l2 or n3"):
+        Dura(random_model("transe-l1", random_graph()), 0.1)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_relation_prediction(model):
+    data = random_graph(weighted=True)
+    model, index = random_model(model, data, dim=4, spread=0.7), data.queries("train")
+    base = Softmax(model, index)
+    total, R = base(ROWS), torch.arange(len(model.relation))
+    for h, r, t, share in triples(index, ROWS):
+        s = model.score(torch.full_like(R, h), R, torch.full_like(R, t))
+        total = total + 0.3 * share * (torch.log(sum(torch.exp(x) for x in s)) - s[r])
+    same(model, Sum(base, [RelationPrediction(model, 0.3)]), total)
+
+
+LOSSES = {
+    "softmax": lambda m, i: Softmax(m, i),
+    "kvsall": lambda m, i: KvsAll(m, i, 1.0, smoothing=0.1),
+    "sampled": lambda m, i: SampledOneVsAll(m, i, 1.0, negatives=6),
+    "negatives": lambda m, i: SelfAdversarial(m, i, 1.0, negatives=2, corruption=BothSides()),
+    "terms": lambda m, i: Sum(Softmax(m, i), [Dura(m, 0.1), RelationPrediction(m, 0.2)]),
+    "terms of a sample": lambda m, i: Sum(
+        SampledOneVsAll(m, i, 1.0, negatives=6), [L2(m, 0.1), N3(m, 0.1)]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_updating_rows_at_once_is_a_step_of_adam(name):
+    data = random_graph()
+    models = [random_model("nfe-1", data, dim=4, spread=0.5) for _ in range(2)]
+    optimizers = [torch.optim.Adam(m.parameters(), lr=0.01, fused=True) for m in models]
+    losses = [LOSSES[name](m, data.queries("train")) for m in models]
+    rows = RowAdam(optimizers[0], models[0].entity.weight)
+    for number in range(4):
+        batch = np.arange(number, len(losses[0].index), 2)
+        for optimizer, loss, update in zip(optimizers, losses, (rows, None), strict=True):
+            optimizer.zero_grad()
+            torch.manual_seed(number)
+            loss.backward(batch, update=update)
+            optimizer.step()
+    for one, other in zip(*(m.parameters() for m in models), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_what_is_reported_is_the_whole_sum_or_nothing():
+    """A softmax knows its value even where nobody asked: then the terms' belong to it, too."""
+    data = random_graph()
+    model, index = random_model("nfe-1", data, dim=4), data.queries("train")
+    for base in (Softmax(model, index), OneVsAll(model, index, 1.0)):
+        loss = Sum(base, [L2(model, 0.5)])
+        whole, told = loss(ROWS).item(), loss.backward(ROWS, value=False)
+        assert told is None or told == pytest.approx(whole)
+        assert loss.backward(ROWS) == pytest.approx(whole)
+
+
+DROPPED = [
+    lambda m, i, **k: OneVsAll(m, i, 1.0, **k),
+    lambda m, i, **k: Softmax(m, i, **k),
+    lambda m, i, **k: KvsAll(m, i, 1.0, **k),
+    lambda m, i, **k: SampledOneVsAll(m, i, 1.0, negatives=10**6, **k),
+    lambda m, i, **k: MarginRanking(m, i, 1.0, negatives=4, corruption=Tails(), **k),
+]
+
+
+@pytest.mark.parametrize("make", DROPPED)
+@pytest.mark.parametrize("knob", ["dropout", "query_dropout"])
+def test_dropout_changes_training_only(make, knob):
+    data = random_graph()
+    model, index = random_model("nfe-1", data), data.queries("train")
+
+    def values(**knobs):
+        found = []
+        for training in (False, True):
+            model.train(training)
+            torch.manual_seed(0)
+            found.append(make(model, index, **knobs)(ROWS).item())
+        return found
+
+    plain, dropped = values(), values(**{knob: 0.5})
+    assert plain[0] == plain[1] == dropped[0]
+    assert dropped[1] != plain[1]
+
+
+def test_query_dropout_keeps_the_mean_of_the_scores():
+    data = random_graph()
+    model = random_model("nfe-1", data, dim=4)
+    loss = OneVsAll(model, data.queries("train"), 0.0, query_dropout=0.25)
+    model.train()
+    heads = model.entity(loss.tensor(loss.index.h[ROWS]))
+    torch.manual_seed(0)
+    mean = torch.stack([loss.query(heads, ROWS)[0] for _ in range(800)]).mean(0)
+    model.eval()
+    torch.testing.assert_close(mean, loss.query(heads, ROWS)[0], atol=0.1, rtol=0.1)
