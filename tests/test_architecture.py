@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "config": LEAVES,
     "store": {"config", "data", "training"} | LEAVES,
     "prediction": {"data", "evaluation", "models", "engine"} | LEAVES,
-    "discovery": {"engine", "prediction"} | LEAVES,
+    "discovery": {"engine", "evaluation", "prediction"} | LEAVES,
     "calibrated": {"data", "evaluation", "models", "training"} | LEAVES,
     "answer_set": {"evaluation", "prediction"} | LEAVES,
     "recipe": {"config", "data", "engine", "models", "training"} | LEAVES,

@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from kgflow.errors import KgflowError
+from kgflow.evaluation import Existence
 from kgflow.prediction import CHUNK, Predictor, frame
 
 if TYPE_CHECKING:
@@ -30,16 +31,22 @@ COLUMNS: dict[str, type] = {
 """What is said of a fact."""
 
 Fact = tuple[float, float, int, int, int]
-"""Log-odds of truth, score, head, relation, tail."""
+"""Probability, score, head, relation, tail."""
+
+WIDER = 4
+"""By how much more candidates are looked at where the first ones do not settle it."""
 
 
 @torch.no_grad()
 def discover(predictor: Predictor, k: int, relation: str | None = None) -> "pl.DataFrame":
     """The k most likely facts that the graph does not hold.
 
-    Every head is asked for all tails of every relation; only the k most probable so far are kept,
-    and of equals those of the better score. Of names that training never saw a model knows nothing:
-    they are left out.
+    A fact (h, r, t) is an answer to (h, r, ?) and to (?, r, t). By each it is true with the chance
+    that the question has a missing answer (see `Existence`), times the probability of being it; the
+    lesser of the two counts: a country that has its capital wants no second one. Every head is
+    asked for all tails of every relation; only the k most probable so far are kept, and of equals
+    those of the better score. Of names that training never saw a model knows nothing: they are left
+    out, as are facts (h, r, h) where training has none such of r.
 
     Args:
         predictor: model and names.
@@ -50,11 +57,13 @@ def discover(predictor: Predictor, k: int, relation: str | None = None) -> "pl.D
         raise KgflowError(f"k is {k}: ask for 1 fact or more")
     predictor.model.eval()
     heads, best = np.flatnonzero(predictor.trained_entities), list[Fact]()
-    size = chunk(len(predictor.data.entities))
+    size, existence = chunk(len(predictor.data.entities)), Existence(predictor.data)
     for r in _relations(predictor, relation):
-        for low in range(0, len(heads), size):
-            found = _best_of(predictor, heads[low : low + size], r, k)
-            best = heapq.nlargest(k, [*best, *found])
+        has = existence.has(heads, np.full_like(heads, r))
+        # Within each group probabilities ascend with scores, so that few candidates settle it.
+        for group in (heads[has == 0], heads[has == 1]):
+            for low in range(0, len(group), size):
+                best = _better(predictor, existence, group[low : low + size], r, k, best)
     return frame(_columns(predictor, best), COLUMNS)
 
 
@@ -74,18 +83,60 @@ def _relations(predictor: Predictor, relation: str | None) -> list[int]:
     return [r for r in wanted if trained[r]]
 
 
-def _best_of(predictor: Predictor, h: NDArray[np.int64], r: int, k: int) -> list[Fact]:
-    model, relation = predictor.model, np.full_like(h, r)
-    query = model.query(predictor.tensor(h), predictor.tensor(relation))
+def _better(
+    predictor: Predictor,
+    existence: Existence,
+    h: NDArray[np.int64],
+    r: int,
+    k: int,
+    best: list[Fact],
+) -> list[Fact]:
+    """The best k facts so far, with those of some heads and a relation among them.
+
+    Candidates come in the order of one side's probability. That bounds the lesser of both, so when
+    it falls below the k-th best there is, no later one can be better.
+    """
+    S, size = _scores(predictor, h, r), k
+    while True:
+        top = S.flatten().topk(min(size, S.numel()))
+        real = int((top.values > -torch.inf).sum())
+        score, place = (x[:real].cpu().numpy() for x in (top.values.double(), top.indices))
+        heads, tails = h[place // S.shape[1]], place % S.shape[1]
+        forth = _chance(predictor, existence, heads, r, score)
+        back = predictor.score(tails, np.full(real, r + predictor.relations), heads).double()
+        lesser = np.minimum(
+            forth, _chance(predictor, existence, tails, r + predictor.relations, back.numpy())
+        )
+        columns = (x.tolist() for x in (lesser, score, heads, np.full(real, r), tails))
+        found = heapq.nlargest(k, [*best, *zip(*columns, strict=True)])
+        if real < size or (len(found) == k and forth[-1] < found[-1][0]):
+            return found
+        size *= WIDER
+
+
+def _chance(
+    predictor: Predictor,
+    existence: Existence,
+    h: NDArray[np.int64],
+    r: int,
+    score: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """How probable answers to (h, r, ?) are as facts, ``(N,)``."""
+    relation = np.full(len(h), r)
+    return existence(h, relation) * predictor.probability(score, relation)
+
+
+def _scores(predictor: Predictor, h: NDArray[np.int64], r: int) -> torch.Tensor:
+    """All tails of heads ``(B, E)``, -inf where they are known or were never trained."""
+    relation = np.full_like(h, r)
+    query = predictor.model.query(predictor.tensor(h), predictor.tensor(relation))
     S = predictor.entities.scores(query.Q, query.a)
     S[predictor.known_tails(h, relation)] = -torch.inf
     S[:, torch.from_numpy(~predictor.trained_entities).to(S.device)] = -torch.inf
-    score, place = S.flatten().topk(min(k, S.numel()))
-    row, tail = (x.tolist() for x in (place // S.shape[1], place % S.shape[1]))
-    real = int((score > -torch.inf).sum())
-    odds = predictor.calibration.log_odds(score.double().cpu().numpy(), np.full(len(row), r))
-    found = zip(odds.tolist(), score.tolist(), h[row].tolist(), [r] * len(row), tail, strict=True)
-    return list(found)[:real]
+    train = predictor.data.train
+    if not (train.h == train.t)[train.r == r].any():
+        S[torch.arange(len(h), device=S.device), predictor.tensor(h)] = -torch.inf
+    return S
 
 
 def _columns(predictor: Predictor, facts: list[Fact]) -> dict[str, object]:
@@ -98,6 +149,6 @@ def _columns(predictor: Predictor, facts: list[Fact]) -> dict[str, object]:
         "head_label": [predictor.data.label(h) for h in heads],
         "tail_label": [predictor.data.label(t) for t in tails],
         "score": score,
-        "probability": predictor.probability(score, triples[:, 1]),
+        "probability": np.array([fact[0] for fact in facts], dtype=np.float64),
         "uncertainty": [predictor.uncertainty(t) for t in tails],
     }

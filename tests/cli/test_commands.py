@@ -3,10 +3,12 @@
 import json
 import shutil
 
+import numpy as np
 import polars as pl
 import pytest
 
 import kgflow as library
+from kgflow.evaluation import Existence
 
 METRICS = {"mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri"}
 POLICIES = {"optimistic", "realistic", "pessimistic"}
@@ -192,11 +194,20 @@ def test_a_file_of_questions_answers_in_order(answer, kgflow, world_run, tmp_pat
 
 
 def test_discover_equals_a_full_sort(answer, world_run):
-    run = library.open(world_run)
+    run, every = library.open(world_run), 2000
     found = answer("discover", world_run, "-k", 7, "--relation", "borders")["facts"]
-    questions = [run.predict(head=e, relation="borders", k=7, new=True) for e in run.data.entities]
-    best = pl.concat(questions).sort("score", descending=True).head(7)
-    assert [f["score"] for f in found] == pytest.approx(best["score"].to_list(), abs=1e-4)
+    ask = {"relation": "borders", "k": every, "new": True}
+    tails = [run.predict(head=e, **ask) for e in run.data.entities]
+    heads = [run.predict(tail=e, **ask) for e in run.data.entities]
+    both = pl.concat(tails).join(pl.concat(heads), on=["head", "tail"], suffix="_back")
+    both = both.filter(pl.col("head") != pl.col("tail"))  # no country borders itself
+    chance, r = Existence(run.data), run.data.relations.id("borders")
+    for name, end, d in (("probability", "head", r), ("probability_back", "tail", r + 10)):
+        ids = run.data.entities.ids(both[end])
+        both = both.with_columns(pl.col(name) * pl.Series(chance(ids, np.full_like(ids, d))))
+    lesser = both.select(pl.min_horizontal("probability", "probability_back"))["probability"]
+    best = lesser.sort(descending=True).head(7).to_list()
+    assert [f["probability"] for f in found] == pytest.approx(best, abs=1e-6)
     everywhere = [f["probability"] for f in answer("discover", world_run, "-k", 30)["facts"]]
     assert everywhere == sorted(everywhere, reverse=True)
     assert everywhere[0] >= found[0]["probability"]

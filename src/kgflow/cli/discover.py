@@ -21,7 +21,7 @@ def discover(
 ) -> None:
     """The most likely facts of the whole graph that it does not hold yet.
 
-    A probability takes for granted that the head has one more fact of that relation.
+    A probability is that of a graph which lacks as many facts as validation has.
 
     Example: kgflow discover runs/world -k 20 --relation borders
     """

@@ -12,6 +12,7 @@ from kgflow.evaluation.confidence import (
 from kgflow.evaluation.conformal import Conformal, check_coverage, conform
 from kgflow.evaluation.coverage import Coverage, cover, cover_ranked
 from kgflow.evaluation.evaluation import GROUPS, Evaluation
+from kgflow.evaluation.existence import Existence
 from kgflow.evaluation.maps import Identity, Isotonic, Logistic, Map
 from kgflow.evaluation.metrics import Metrics, metrics
 from kgflow.evaluation.ranking import POLICIES, Ranking, rank
@@ -30,6 +31,7 @@ __all__ = [
     "Coverage",
     "Errors",
     "Evaluation",
+    "Existence",
     "Identity",
     "Isotonic",
     "Logistic",
