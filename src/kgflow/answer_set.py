@@ -41,11 +41,9 @@ class AnswerSet:
 
     def __str__(self) -> str:
         source = "of this relation and side" if self.own else "of all relations together"
-        source = source if self.held_out else "none"
         return (
-            f"{len(self):,} answers that are not known facts; with probability {self.coverage:g} "
-            f"the answer that is missing is among them (by {self.held_out:,} held-out answers "
-            f"{source})"
+            f"{len(self):,} answers that are not known facts; sets made so hold the missing answer"
+            f" in {self.coverage:.4g} of questions (by {self.held_out:,} held-out answers {source})"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -56,6 +56,8 @@ class Client:
     def __init__(self, url: str, token: str | None = None) -> None:
         if urlsplit(url).scheme not in ("http", "https"):
             raise KgflowError(f"'{url}' is no address: give one such as http://127.0.0.1:8000")
+        if token is not None and not (token and token.isascii() and token.isprintable()):
+            raise KgflowError("the token is empty or holds more than printable ASCII")
         self.url, self.token = url.rstrip("/"), token
         self._opener = urllib.request.build_opener(_Stay)
 
@@ -80,6 +82,8 @@ class Client:
         types: Sequence[str] = (),
     ) -> "pl.DataFrame":
         """Answers to many (head, relation, tail), each with None for what is asked."""
+        if not questions:
+            return _frame([], ANSWER)
         queries = [_given(head=h, relation=r, tail=t) for h, r, t in questions]
         return self._answers({"queries": queries}, k, new, types)
 

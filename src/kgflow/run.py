@@ -256,7 +256,14 @@ class Run:
         adaptive: bool = False,
         tell: Callable[[float], None] = lambda share: None,
     ) -> Coverage:
-        """How often answer sets hold the answers of a split, and how large they are."""
+        """How often answer sets hold the answers of a split, and how large they are.
+
+        Only of test facts, or others that chose nothing: of train and valid nothing is promised.
+        """
+        if split != "test":
+            raise KgflowError(
+                f"coverage is promised for new facts, and the {split} facts are none: take test"
+            )
         facts, conformal = self.data.split(split), self.conformal(coverage, by_relation, adaptive)
         if not len(facts):
             raise KgflowError(f"{self.data.name} has no {split} facts to measure coverage on")

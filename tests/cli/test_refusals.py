@@ -194,3 +194,13 @@ def test_a_damaged_or_stale_calibration(refusal, kgflow, world_run, tmp_path):
     assert kgflow("calibrate", run)[0] == 0
     assert file.read_text() == text
     assert kgflow(*ask)[0] == 0
+
+
+def test_what_would_be_silently_dropped_is_refused(refusal, world_run, tmp_path):
+    ask = ("predict", world_run, "--head", "France", "--relation", "borders")
+    assert "leave --out out" in refusal(*ask, "--explain", 1, "--out", tmp_path / "o.tsv")
+    assert "--explain does not go with" in refusal(*ask, "--explain", 1, "--coverage", 0.9)
+    evaluate = ("evaluate", world_run, "--coverage", 0.9)
+    assert "none of --by" in refusal(*evaluate, "--confidence")
+    assert "--filter does not go" in refusal(*evaluate, "--filter", tmp_path / "facts.tsv")
+    assert "take test" in refusal(*evaluate, "--split", "valid")

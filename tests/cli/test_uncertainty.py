@@ -108,6 +108,12 @@ def test_models_without_the_notion_say_so(refusal, kgflow, tmp_path):
     assert "knows no uncertainty" in printed
 
 
+def test_what_is_no_picture_is_refused_first(refusal, world_run):
+    for words in ((), ("--study",)):
+        told = refusal("uncertainty", world_run, *words, "--picture", "x.xyz")
+        assert "let it end in .png" in told
+
+
 def test_the_page(kgflow, tmp_path):
     words = ("--data", "world", "--model", "nfe-1", "--out", tmp_path / "runs")
     library.train("world", dim=4, epochs=1, out=tmp_path / "runs" / "world-nfe-1")

@@ -57,8 +57,10 @@ def evaluate(
     from kgflow.cli.progress import share_bar
     from kgflow.run import Run
 
-    if confidence and (by or ranks or known):
-        raise KgflowError("--confidence goes with none of --by, --ranks and --filter")
+    if confidence and (by or ranks or known or coverage is not None):
+        raise KgflowError("--confidence goes with none of --by, --ranks, --filter and --coverage")
+    if coverage is not None and known:
+        raise KgflowError("--filter does not go with --coverage: sets are made without it")
     if ranks is not None:
         check_writable(ranks)
     check_coverage_flags(coverage, by_relation, adaptive)

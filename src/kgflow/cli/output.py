@@ -48,6 +48,18 @@ def check_writable(path: Path) -> None:
         raise KgflowError(f"{path} cannot be written: it is a directory")
 
 
+PICTURES = (".png", ".svg", ".pdf")
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a file that is no picture by its name, or that cannot be written."""
+    from kgflow.errors import KgflowError
+
+    if path.suffix.lower() not in PICTURES:
+        raise KgflowError(f"{path} is no picture: let it end in {', '.join(PICTURES)}")
+    check_writable(path)
+
+
 def say(text: str) -> None:
     """A remark for people; it goes to stderr, so that stdout stays the answer."""
     print(text, file=sys.stderr)

@@ -14,6 +14,7 @@ from kgflow.cli.output import (
     Json,
     RunPath,
     check_coverage_flags,
+    check_writable,
     frame_rows,
     say,
     show_json,
@@ -79,6 +80,10 @@ def predict(
         raise KgflowError("--type does not go with --coverage: the promise is for all entities")
     if coverage is not None and explain:
         raise KgflowError("--explain does not go with --coverage: ask for the best answers alone")
+    if explain and out is not None and not json:
+        raise KgflowError("--explain does not go into a table: leave --out out, or add --json")
+    if out is not None:
+        check_writable(out)
     opened = Run.open(run, device)
     if k < 1:
         raise KgflowError(f"k is {k}: ask for 1 answer or more")
@@ -106,6 +111,7 @@ def predict(
     elif out is None:
         _show_sets(sets, k) if sets else _show(questions, answers)
         _show_reasons(answers, reasons)
+    if not json:
         _warn(opened.predictor, answers)
 
 

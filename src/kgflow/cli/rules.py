@@ -9,7 +9,7 @@ from kgflow.cli.output import (
     Device,
     Json,
     RunPath,
-    check_writable,
+    check_picture,
     frame_rows,
     say,
     show_json,
@@ -17,8 +17,6 @@ from kgflow.cli.output import (
 )
 
 SHOWN = ("rule", "belief", "distance", "support", "confidence", "verdict")
-
-PICTURES = (".png", ".svg", ".pdf")
 
 
 def rules(
@@ -52,7 +50,7 @@ def rules(
     from kgflow.run import Run
 
     if picture is not None:
-        _check_picture(picture)
+        check_picture(picture)
     opened = Run.open(run, device)
     with share_bar("rules") as tell:
         believed = beliefs(opened, relation, kind, k, everything, tell)
@@ -68,11 +66,3 @@ def rules(
         table(str(name[0]), SHOWN, frame_rows(rows, SHOWN))
     if not len(found):
         say("note: neither the model nor the graph is for any such rule; --all shows the rest")
-
-
-def _check_picture(path: Path) -> None:
-    from kgflow.errors import KgflowError
-
-    if path.suffix.lower() not in PICTURES:
-        raise KgflowError(f"{path} is no picture: let it end in {', '.join(PICTURES)}")
-    check_writable(path)

@@ -9,7 +9,7 @@ from kgflow.cli.output import (
     Device,
     Json,
     RunPath,
-    check_writable,
+    check_picture,
     frame_rows,
     say,
     show_json,
@@ -78,7 +78,7 @@ def uncertainty(
     if coordinate is not None and not (entity and picture):
         raise KgflowError("--coordinate says what to draw: give --entity and --picture with it")
     if picture is not None:
-        check_writable(picture)
+        check_picture(picture)
     opened = Run.open(run, device)
     if study:
         _study(opened, split, picture, json)

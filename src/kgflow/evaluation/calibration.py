@@ -54,7 +54,7 @@ class Calibration(BaseModel):
     format: Literal[1] = 1
     margin: float
     facts: Annotated[int, Field(ge=0)] = 0
-    temperature: Annotated[float, Field(gt=0)] = 1.0
+    temperature: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     common: AnyMap = Identity()
     own: dict[Annotated[int, Field(ge=0)], AnyMap] = {}
     model: str = ""
@@ -86,14 +86,14 @@ def calibrate(census: Census, margin: float, seed: int = 0, model: str = "") -> 
         model: a digest of the model, to be noted.
     """
     facts = int(census.fact.max(initial=-1)) + 1
-    if facts < FEWEST:
+    if facts < FEWEST or not census.weight.any():  # nothing that could be wrong teaches nothing
         return Calibration(margin=margin, facts=facts, model=model)
     fold = np.random.default_rng(seed).permutation(facts)[census.fact] % FOLDS
     common, loss = _best(census, margin, fold, Identity(), losses(census, Identity(), margin))
     own = {}
     for r, count in zip(*np.unique(census.r, return_counts=True), strict=True):
-        if count >= OWN:
-            here = census.r == r
+        here = census.r == r
+        if count >= OWN and census.weight[here].any():
             found, _ = _best(census.take(here), margin, fold[here], common, loss[here])
             if found is not common:
                 own[int(r)] = found
@@ -124,7 +124,7 @@ def likeliest_temperature(census: Census) -> float:
 
     centre = np.log(max(float(S.std()), 1e-9))
     found = minimize_scalar(loss, bounds=(centre - 7, centre + 4), method="bounded")
-    return float(np.exp(found.x))
+    return float(np.clip(np.exp(found.x), 1e-9, 1e9))
 
 
 def losses(census: Census, log_odds: Map, margin: float) -> Floats:

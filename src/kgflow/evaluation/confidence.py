@@ -45,7 +45,8 @@ class ConfidenceMetrics(NamedTuple):
 
     facts: how many were predicted. direct: by σ(margin + score). mapped: by the monotone map of
     scores that fits the validation facts best. constant: by their mean, which knows nothing of a
-    fact; both are None without validation facts. linear, exponential: the mean nDCG over queries.
+    fact; both are None without validation facts, and of validation facts themselves. linear,
+    exponential: the mean nDCG over queries.
     """
 
     facts: int
@@ -92,7 +93,7 @@ def evaluate_confidence(
         )
     score, true = _scores(model, facts), facts.weight.astype(np.float64)
     mapped = constant = None
-    if data.valid.weight is not None and len(data.valid):
+    if data.valid.weight is not None and len(data.valid) and split != "valid":
         known = data.valid.weight.astype(np.float64)
         mapped = errors(confidence_map(_scores(model, data.valid), known)(score), true)
         constant = errors(np.full(len(true), known.mean()), true)

@@ -161,9 +161,13 @@ def cover(
         seed: of U and of the rounding.
         tell: told what share is done.
     """
-    generator, parts = torch.Generator().manual_seed(seed), []
+    generator, parts, done = torch.Generator().manual_seed(seed), [], 0
+    # Drawn for all at once, so that they do not depend on how many are scored at a time.
+    total = int(questions.counts.sum())
+    drawn = torch.rand(2, total, generator=generator, dtype=torch.float64)
     for found in scored(model, questions, known, tell=tell):
-        u, round_up = torch.rand(2, len(found.t), generator=generator, dtype=torch.float64)
+        u, round_up = drawn[:, done : done + len(found.t)]
+        done += len(found.t)
         limit = torch.from_numpy(conformal.thresholds(found.r, coverage, round_up.numpy()))
         u, limit = u.to(found.S.device), limit.to(found.S.device)
         inside = strangeness(found.S, found.score, u) <= limit

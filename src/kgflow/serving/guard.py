@@ -74,7 +74,7 @@ class Guard:
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        if self.hosts and _name(headers.get("host", "")) not in self.hosts:
+        if self.hosts and _name(headers.get("host", "").lower()) not in self.hosts:
             say = problem(400, "this service is not asked under that name: use its address")
             await say(scope, receive, send)
             return

@@ -1,13 +1,25 @@
 """What goes in and out over HTTP."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    create_model,
+    model_validator,
+)
 
 from kgflow.prediction import COLUMNS, Question
 
 NAME, MANY = 10_000, 1_000
 """Letters of a name, and answers or questions at once, at most."""
+
+ANSWERS = 20_000
+"""Answers in all, at most: one request must not fill the memory, nor keep others waiting."""
 
 PARTS = ("head", "relation", "tail")
 
@@ -102,6 +114,12 @@ class PredictBatch(_Options):
     """Ask many questions."""
 
     queries: Annotated[list[AnyQuestion], Field(min_length=1, max_length=MANY)]
+
+    @model_validator(mode="after")
+    def _not_too_much(self) -> Self:
+        if len(self.queries) * self.k > ANSWERS:
+            raise ValueError(f"queries times k is more than {ANSWERS:,}: ask in several requests")
+        return self
 
 
 PredictRequest = Annotated[

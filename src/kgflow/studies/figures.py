@@ -11,8 +11,8 @@ from kgflow.studies.study import Shown, Study
 GRAPHS = {
     "world": "",
     "wn18rr": (
-        "--dim 32 --epochs 12 --batch-size 512 --lr 0.02 --decay 0.9 --margin 5 --dropout 0"
-        " --eval-every 4"
+        "--dim 64 --epochs 10 --batch-size 512 --lr 0.01 --decay 0.9 --dropout 0"
+        " --loss softmax --regularizer dura --penalty 0.03"
     ),
     "fb15k-237": (
         "--dim 64 --epochs 8 --batch-size 512 --lr 0.006 --decay 0.92 --margin 2 --dropout 0"

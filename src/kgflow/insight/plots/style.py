@@ -29,6 +29,8 @@ STYLE: Any = {
     "legend.frameon": False,
     "savefig.dpi": 160,
     "figure.constrained_layout.use": True,
+    # Names of the data are no formulas, whatever signs they hold.
+    "text.parse_math": False,
 }
 
 

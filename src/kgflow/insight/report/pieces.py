@@ -164,11 +164,8 @@ class Picture(Piece):
         draw: Callable[["Figure"], None],
         size: tuple[float, float] = (5.6, 3.5),
     ) -> "Picture":
-        """Draw into an empty figure of so many inches; names of the data are no formulas."""
-        import matplotlib as mpl
-
-        plain = mpl.rc_context({"text.parse_math": False})
-        with picture(*size) as figure, plain, warnings.catch_warnings():
+        """Draw into an empty figure of so many inches."""
+        with picture(*size) as figure, warnings.catch_warnings():
             # A letter that the font of the PNG lacks is a box there; the page has other fonts.
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
             draw(figure)

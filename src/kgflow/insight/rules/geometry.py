@@ -67,7 +67,8 @@ class Geometry:
         count = len(self.images)
         spread = self.images - self.images.mean(0)
         # Over ordered pairs of different ones, |x - y|² sums to 2 n Σ|x - mean|².
-        return float(2 * spread.square().sum() / max(1, count - 1))
+        # Where all relations are one function, none is far from another.
+        return max(float(2 * spread.square().sum() / max(1, count - 1)), 1e-30)
 
     def distance(self, rule: Rule) -> float:
         """Of the two sides of a rule."""

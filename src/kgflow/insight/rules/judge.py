@@ -123,8 +123,11 @@ class Judge:
     def _belief(self, rule: Rule, h: Ids, t: Ids, dealt: Ids) -> float:
         share, full = self.acceptance.share(rule.head, h, t), self.acceptance.usual(rule.head)
         none = 0.0 if rule.negated else self.acceptance.share(rule.head, h, dealt)
-        # Where facts are accepted hardly more often than others, the model knows no difference.
-        belief = min(1.0, max(0.0, (share - none) / (full - none))) if full > none + BLUR else 0.0
+        # Where facts are accepted hardly more often than others, the model knows no difference, and
+        # believes nothing, be it that something is so or that it is not.
+        if full <= none + BLUR:
+            return 0.0
+        belief = min(1.0, max(0.0, (share - none) / (full - none)))
         return 1 - belief if rule.negated else belief
 
     def _cases(self, rule: Rule) -> tuple[Ids, Ids, Ids]:
