@@ -110,8 +110,7 @@ def _share(mask: np.ndarray) -> float:
 
 
 def _degrees(dataset: Dataset) -> Degrees:
-    ends = np.concatenate((dataset.train.h, dataset.train.t))
-    degree = np.bincount(ends, minlength=len(dataset.entities))
+    degree = dataset.train.degrees(len(dataset.entities))
     return Degrees(
         int(degree.min()), float(np.median(degree)), float(degree.mean()), int(degree.max())
     )

@@ -116,6 +116,10 @@ class Triples:
         """The reciprocal triples (t, r + relations, h)."""
         return Triples(self.t, self.r + relations, self.h, self.weight)
 
+    def degrees(self, size: int) -> Ids:
+        """In how many triples, as head or tail, each of `size` entities stands: (size,)."""
+        return np.bincount(np.concatenate((self.h, self.t)), minlength=size)
+
     def entity_mask(self, size: int) -> NDArray[np.bool_]:
         """Which of `size` entities occur here: (size,)."""
         mask = np.zeros(size, dtype=bool)

@@ -25,14 +25,13 @@ def entity_uncertainty(run: Run) -> "pl.DataFrame":
     import polars as pl
 
     entropy, data = known_entropy(run), run.data
-    ends = np.concatenate([data.train.h, data.train.t])
     frame = pl.DataFrame(
         {
             "entity": [data.label(i) for i in range(len(data.entities))],
             "type": [", ".join(data.types.get(name, ())) for name in data.entities],
             "uncertainty": entropy,
             "per_coordinate": entropy / run.model.dim,
-            "degree": np.bincount(ends, minlength=len(data.entities)),
+            "degree": data.train.degrees(len(data.entities)),
             "name": list(data.entities),
         }
     )

@@ -47,8 +47,7 @@ def signals(
         tell: told what share is done.
     """
     score, answer = best_answers(run.model, h, r, known, 2, tell)
-    ends = np.concatenate([run.data.train.h, run.data.train.t])
-    degree = np.bincount(ends, minlength=len(run.data.entities)).astype(np.float64)
+    degree = run.data.train.degrees(len(run.data.entities)).astype(np.float64)
     found = {
         "top score": score[:, 0],
         "score margin": score[:, 0] - score[:, -1],

@@ -60,8 +60,7 @@ class Drawings:
     def _map(self) -> str:
         """All entities in a plane."""
         data, found = self.run.data, groups(self.run.data)
-        ends = np.concatenate([data.train.h, data.train.t])
-        often = np.argsort(-np.bincount(ends, minlength=len(data.entities)), kind="stable")
+        often = np.argsort(-data.train.degrees(len(data.entities)), kind="stable")
         labels = [(int(i), _short(data.label(i))) for i in often[:LABELLED]]
         names = [_short(name) for name in found.names]
         return _drawn(

@@ -1,6 +1,5 @@
 """An index kept beside its run, and only used where it answers as the model does."""
 
-import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 from torch import Tensor
 
+from kgflow.calibrated import digest
 from kgflow.engine import Search, top_k
 from kgflow.errors import KgflowError, suggest
 from kgflow.prediction import Predictor
@@ -104,9 +104,9 @@ def open_index(
     run: Run, method: Method, min_recall: float, tell: Tell = lambda share: None
 ) -> tuple[Index, Note]:
     """The index saved in ``index/`` of a run, or else a new one, which is saved there."""
-    folder, digest = run.directory / FOLDER, _digest(run.directory / "model.safetensors")
+    folder, model = run.directory / FOLDER, digest(run.directory)
     note = _read(folder / NOTE)
-    fits = note is not None and (note.method, note.model_digest) == (method.name, digest)
+    fits = note is not None and (note.method, note.model_digest) == (method.name, model)
     if note is not None and fits and min_recall <= max(note.recall, note.min_recall):
         index = _load(run, folder / FILE, note)
         if index is not None:
@@ -117,7 +117,7 @@ def open_index(
     effort, recall = tune(index, method, Q, a, min_recall)
     space = index.space
     note = Note(
-        method=method.name, model_digest=digest, space=space.name, number=space.number,
+        method=method.name, model_digest=model, space=space.name, number=space.number,
         effort=effort, recall=recall, min_recall=min_recall, queries=len(Q),
     )  # fmt: skip
     _save(folder, index, note)
@@ -164,11 +164,6 @@ def _questions(predictor: Predictor) -> tuple[Tensor, Tensor]:
     with torch.no_grad():
         query = predictor.model.query(h, r)
     return query.Q, query.a
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read(path: Path) -> Note | None:

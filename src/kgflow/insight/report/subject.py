@@ -73,8 +73,7 @@ class Subject:
     @cached_property
     def degree(self) -> NDArray[np.int64]:
         """The training facts each entity stands in, ``(E,)``."""
-        ends = np.concatenate([self.data.train.h, self.data.train.t])
-        return np.bincount(ends, minlength=len(self.data.entities))
+        return self.data.train.degrees(len(self.data.entities))
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
