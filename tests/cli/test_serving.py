@@ -42,6 +42,8 @@ def test_serve_by_an_index(answer, started, world_run):
     assert found["recall"] >= 0.9
     assert "hnsw index (distance, efSearch" in found["search"]
     assert (world_run / "index" / "index.json").exists()
+    same = answer("serve", world_run, "--port", 0, "--index", "faiss", "--min-recall", 0.9)
+    assert (same["search"], same["recall"]) == (found["search"], found["recall"])
 
 
 def test_serve_to_others_without_a_token_is_noted(kgflow, started, world_run, monkeypatch):

@@ -16,7 +16,7 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any.")] = 8000,
     index: Annotated[
-        str, typer.Option(help="How to search: exact, or a flat, ivf or hnsw index.")
+        str, typer.Option(help="How to search: exact, or by faiss: flat, ivf, hnsw (or faiss).")
     ] = "exact",
     min_recall: Annotated[
         float, typer.Option(min=0, max=1, help="Search exactly where an index finds less.")

@@ -70,11 +70,11 @@ def choose_search(
 
     Args:
         run: what is to be asked; its predictor gets the search.
-        method: "exact", "flat", "ivf" or "hnsw".
+        method: "exact", or faiss's "flat", "ivf" or "hnsw"; just "faiss" is the last.
         min_recall: the least share of the exact best 10 to be found.
         tell: told what share of the keys is indexed.
     """
-    choice = _choose(run, method, min_recall, tell)
+    choice = _choose(run, "hnsw" if method == "faiss" else method, min_recall, tell)
     if choice.search is not None:
         run.predictor.search = choice.search
     return choice
