@@ -1,5 +1,6 @@
 """Rules: exact ones have distance zero, searched is looped, counted is counted by hand."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -220,3 +221,22 @@ def test_every_model_has_beliefs(name):
     assert {"symmetric", "antisymmetric"} <= {belief.rule.kind for belief in found}
     assert all(0 <= b.belief <= 1 for b in found if b.support)
     assert {b.distance is None for b in found} == {name not in GEOMETRIC}
+
+
+def test_relations_that_are_all_one_function_are_at_no_distance():
+    model = model_of("nfe-1")
+    model.relation.weight.data.fill_(0.5)
+    geometry = Geometry.of(model)
+    assert geometry.distance(Rule((R,), 0, R)) == 0
+    assert all(distance.isfinite().all() for _, _, distance in geometry.nearest(R))
+
+
+def test_a_model_that_was_never_shown_a_relation_believes_nothing_of_it():
+    data = random_graph(relations=R)
+    shown = data.train.r != 0
+    data = replace(data, train=data.train.take(shown), valid=data.train.take(~shown))
+    judge = Judge(Predictor(random_model("nfe-1", data, DIM), data, margin=1.0))
+    for negated in (False, True):
+        found = judge.judge(Rule((R,), 0, R, negated=negated))
+        assert found.support > 0
+        assert found.belief == 0

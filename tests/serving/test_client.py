@@ -108,3 +108,13 @@ def test_told_to_stop_it_finishes_what_runs(served):
     assert len(found[0]) == 20_000
     assert process.returncode == 0
     assert err == ""
+
+
+def test_a_token_that_no_header_can_hold_is_refused_at_once():
+    for token in ("", "ключ", "a\nb"):
+        with pytest.raises(KgflowError, match="the token is empty"):
+            kgflow.Client("http://127.0.0.1:1", token)
+
+
+def test_no_questions_have_no_answers():
+    assert kgflow.Client("http://127.0.0.1:1").predict_many([]).columns == list(ANSWER)
