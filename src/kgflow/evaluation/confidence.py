@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from kgflow.data import Dataset, QueryIndex, Triples
-from kgflow.engine import Entities, compare
+from kgflow.engine import compare
 from kgflow.engine.entities import require_finite
 from kgflow.errors import KgflowError
 from kgflow.evaluation.metrics import Floats
-from kgflow.evaluation.ranking import MEMORY, chunks
+from kgflow.evaluation.ranking import MEMORY, all_scores
 from kgflow.models import Model
 
 AT_ONCE = 2**14
@@ -157,15 +158,10 @@ def place(
         memory: scores held at a time.
         tell: told what share is done.
     """
-    training, parts = model.training, []
-    model.eval()
-    try:
-        entities = Entities(model.entity.weight, model.lower_keys, model.meet)
-        for rows in chunks(questions, memory):
-            parts.append(_place_rows(model, entities, questions, known, rows))
-            tell((int(rows[-1]) + 1) / len(questions))
-    finally:
-        model.train(training)
+    parts = [
+        _place_rows(S, questions, known, rows)
+        for rows, S in all_scores(model, questions, memory, tell)
+    ]
     return Placed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -208,13 +204,8 @@ def _scores(model: Model, facts: Triples) -> Floats:
     return np.concatenate(parts)
 
 
-def _place_rows(
-    model: Model, entities: Entities, questions: QueryIndex, known: QueryIndex, rows: Ids
-) -> Placed:
-    device = model.entity.weight.device
-    h, r = questions.h[rows], questions.r[rows]
-    query = model.query(torch.from_numpy(h).to(device), torch.from_numpy(r).to(device))
-    S = entities.scores(query.Q, query.a)
+def _place_rows(S: Tensor, questions: QueryIndex, known: QueryIndex, rows: Ids) -> Placed:
+    device, h, r = S.device, questions.h[rows], questions.r[rows]
     row, tail, weight = known.gather(known.find(h, r))
     asked = torch.from_numpy(row).to(device)
     better, no_worse = compare(S, asked, S[asked, torch.from_numpy(tail).to(device)])

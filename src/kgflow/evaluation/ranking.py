@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from kgflow.data import QueryIndex
 from kgflow.engine import Entities, filtered_ranks
@@ -89,15 +90,10 @@ def rank(
         memory: scores held at a time.
         tell: told what share is done.
     """
-    training, parts = model.training, []
-    model.eval()
-    try:
-        entities = Entities(model.entity.weight, model.lower_keys, model.meet)
-        for rows in chunks(questions, memory):
-            parts.append(_rank_rows(model, entities, questions, known, rows))
-            tell((int(rows[-1]) + 1) / len(questions))
-    finally:
-        model.train(training)
+    parts = [
+        _rank_rows(S, questions, known, rows)
+        for rows, S in all_scores(model, questions, memory, tell)
+    ]
     joined = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else _EMPTY
     return Ranking.of(joined, questions.relations // 2)
 
@@ -105,24 +101,40 @@ def rank(
 _EMPTY = [np.empty(0, dtype=np.int64)] * 6
 
 
-def chunks(questions: QueryIndex, memory: int) -> Iterator[NDArray[np.int64]]:
-    """The rows of all questions, so many at a time that their scores fill `memory` numbers."""
+@torch.no_grad()
+def all_scores(
+    model: Model,
+    questions: QueryIndex,
+    memory: int = MEMORY,
+    tell: Callable[[float], None] = lambda share: None,
+) -> Iterator[tuple[NDArray[np.int64], Tensor]]:
+    """Rows of the questions, and their scores over all entities, ``(B, E)``, so many at a time.
+
+    Args:
+        model: what scores; not training meanwhile.
+        questions: what is asked.
+        memory: scores held at a time.
+        tell: told what share is done.
+    """
+    training, device = model.training, model.entity.weight.device
     size = max(1, min(memory // max(1, questions.entities), 8192))
-    for low in range(0, len(questions), size):
-        yield np.arange(low, min(low + size, len(questions)))
+    model.eval()
+    try:
+        entities = Entities(model.entity.weight, model.lower_keys, model.meet)
+        for low in range(0, len(questions), size):
+            rows = np.arange(low, min(low + size, len(questions)))
+            h, r = (torch.from_numpy(ids[rows]).to(device) for ids in (questions.h, questions.r))
+            query = model.query(h, r)
+            yield rows, entities.scores(query.Q, query.a)
+            tell((int(rows[-1]) + 1) / len(questions))
+    finally:
+        model.train(training)
 
 
 def _rank_rows(
-    model: Model,
-    entities: Entities,
-    questions: QueryIndex,
-    known: QueryIndex,
-    rows: NDArray[np.int64],
+    S: Tensor, questions: QueryIndex, known: QueryIndex, rows: NDArray[np.int64]
 ) -> list[NDArray[np.int64]]:
-    device = model.entity.weight.device
-    h, r = questions.h[rows], questions.r[rows]
-    query = model.query(torch.from_numpy(h).to(device), torch.from_numpy(r).to(device))
-    S = entities.scores(query.Q, query.a)
+    device, h, r = S.device, questions.h[rows], questions.r[rows]
     row, answer, _ = questions.gather(rows)
     known_row, known_tail, _ = known.gather(known.find(h, r))
     ranks = filtered_ranks(

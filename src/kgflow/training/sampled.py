@@ -8,39 +8,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import dropout
 
-from kgflow.algebra import Query
-from kgflow.data import QueryIndex
-from kgflow.models import Model
-from kgflow.training.base import Loss
+from kgflow.training.query_loss import QueryLoss
 from kgflow.training.rows import Lookup, Rows
 from kgflow.training.update import Update
 
 D = TypeVar("D")
 
 
-class SampledLoss(Loss, Generic[D]):
-    """A loss of a batch and of what was drawn at random for it.
-
-    Args:
-        model: what is trained.
-        index: the training queries.
-        margin: γ.
-        dropout: the share of each head's numbers that are left out in training.
-        query_dropout: the share of each query's numbers that are left out in training.
-    """
-
-    def __init__(
-        self,
-        model: Model,
-        index: QueryIndex,
-        margin: float,
-        dropout: float = 0.0,
-        query_dropout: float = 0.0,
-    ) -> None:
-        super().__init__(model, index)
-        self.margin, self.dropout, self.query_dropout = margin, dropout, query_dropout
+class SampledLoss(QueryLoss, Generic[D]):
+    """A loss of a batch and of what was drawn at random for it."""
 
     @abstractmethod
     def draw(self, rows: NDArray[np.int64]) -> D:
@@ -71,13 +48,3 @@ class SampledLoss(Loss, Generic[D]):
         sink.nothing()
         sink.add(entity.ids, entity.grad)
         return total
-
-    def query(self, heads: Tensor, relations: Tensor) -> Query:
-        """Q and a of head rows ``(B, w)`` and relation ids ``(B,)``, with dropout in training."""
-        if self.model.training:
-            heads = self.model.entity.drop(heads, self.dropout)
-        query = self.model.lower_query(heads, self.model.relation(relations))
-        Q = query.Q
-        if self.query_dropout:
-            Q = dropout(Q, self.query_dropout, self.model.training)
-        return Query(Q, query.a + self.margin)
