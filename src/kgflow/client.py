@@ -95,7 +95,7 @@ class Client:
 
     def entity(self, name: str) -> dict[str, Any]:
         """All that is known of an entity, by name, label or number."""
-        return self.get(f"entities/{quote(name, safe='')}")
+        return self.get(f"entity/{quote(name, safe='')}")
 
     def get(self, path: str) -> dict[str, Any]:
         """What is at an address below /v1."""

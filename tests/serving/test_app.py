@@ -117,15 +117,15 @@ def test_every_entity_has_its_page_whatever_its_name(client, served_run):
     data = served_run.data
     facts = [t for s in ("train", "valid", "test") for t in data.split(s).array().tolist()]
     for i, name in enumerate(data.entities):
-        found = client.get(f"/v1/entities/{quote(name, safe='')}").json()
+        found = client.get(f"/v1/entity/{quote(name, safe='')}").json()
         assert (found["id"], found["name"], found["label"]) == (i, name, data.label(i))
         mine = {(data.entities[h], data.relations[r], data.entities[t])
                 for h, r, t in facts if i in (h, t)}  # fmt: skip
         assert {(f["head"], f["relation"], f["tail"]) for f in found["facts"]} == mine
         assert found["uncertainty"] == pytest.approx(served_run.predictor.uncertainty(i))
-    assert client.get("/v1/entities/10").json()["name"] == data.entities[10]
-    assert client.get("/v1/entities/7").json()["id"] == data.entities.id("7")  # a name goes first
-    short = client.get("/v1/entities/e10?limit=1").json()
+    assert client.get("/v1/entity/10").json()["name"] == data.entities[10]
+    assert client.get("/v1/entity/7").json()["id"] == data.entities.id("7")  # a name goes first
+    short = client.get("/v1/entity/e10?limit=1").json()
     assert len(short["facts"]) == 1 < short["fact_count"]
 
 
@@ -133,7 +133,7 @@ def test_neighbours_are_the_nearest_keys(client, served_run):
     K = served_run.model.lower_keys(served_run.model.entity.weight).K.detach()
     distance = (K[10] - K).norm(dim=1)
     distance[10] = float("inf")
-    found = client.get("/v1/entities/10").json()
+    found = client.get("/v1/entity/10").json()
     best = distance.argsort()[:10].tolist()
     assert [n["name"] for n in found["neighbours"]] == [served_run.data.entities[i] for i in best]
     assert found["measure"] == "distance"
@@ -166,7 +166,7 @@ def test_relations_and_the_run(client, served_run):
     assert client.get("/v1/relations/1").json() == found["relations"][1]
     run = client.get("/v1/run").json()
     assert run["model"]["name"] == "nfe-1"
-    assert run["metrics"] == served_run.metrics
+    assert run["metrics"] == client.get("/v1/metrics").json() == served_run.metrics
     assert run["search"] == "exact search"
     assert str(served_run.directory) not in json.dumps(run)
 
@@ -206,8 +206,8 @@ def test_bad_requests_get_a_problem(client):
     pieces = client.post("/v1/predict", content=iter([large[:9], large[9:]]), headers=typed)
     assert "larger" in is_problem(pieces, 413)
     is_problem(client.get("/nothing"), 404)
-    is_problem(client.get("/v1/entities/"), 404)
-    is_problem(client.get("/v1/entities/61"), 404)
+    is_problem(client.get("/v1/entity/"), 404)
+    is_problem(client.get("/v1/entity/61"), 404)
     is_problem(client.delete("/v1/predict"), 405)
     is_problem(client.get("/v1/entities?limit=0"), 422)
     is_problem(client.get("/v1/entities?limit=1001"), 422)
@@ -223,7 +223,7 @@ def test_odd_names_are_refused(client, name):
     answers.append(client.post("/v1/score", content=body, headers=typed))
     if len(name) < 20_000:
         safe = quote(name, safe="", errors="surrogatepass")
-        answers += [client.get(f"/v1/relations/{safe}"), client.get(f"/v1/entities/{safe}")]
+        answers += [client.get(f"/v1/relations/{safe}"), client.get(f"/v1/entity/{safe}")]
         assert client.get(f"/v1/entities?q={safe}").status_code in (200, 422)
     for answer in answers:
         assert 400 <= answer.status_code < 500
@@ -308,10 +308,10 @@ def test_past_the_bound_503_and_then_normal(served_run, monkeypatch):
 
 def test_prometheus_reads_counts(client):
     client.post("/v1/predict", json={"head": "e10", "relation": "r0"})
-    client.get("/v1/entities/a%2Fb")
+    client.get("/v1/entity/a%2Fb")
     text = client.get("/metrics").text
     assert 'kgflow_requests_total{route="/v1/predict",status="200"} 1.0' in text
-    assert 'route="/v1/entities/{key' in text
+    assert 'route="/v1/entity/{key' in text
     assert "a/b" not in text
     assert "kgflow_batch_size_count 2.0" in text
     assert "kgflow_waiting 0.0" in text
@@ -324,5 +324,5 @@ def test_numbers_that_are_not_finite_become_null(served_run, monkeypatch):
     with testing.TestClient(create_app(served_run)) as client:
         answer = client.post("/v1/predict", json={"head": "e10", "relation": "r0"})
         assert {row["uncertainty"] for row in answer.json()["answers"]} == {None}
-        assert client.get("/v1/entities/e10").json()["uncertainty"] is None
+        assert client.get("/v1/entity/e10").json()["uncertainty"] is None
         assert "Infinity" not in answer.text

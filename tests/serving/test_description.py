@@ -12,7 +12,7 @@ PATHS = {
     ("POST", "/v1/predict"),
     ("POST", "/v1/score"),
     ("GET", "/v1/entities"),
-    ("GET", "/v1/entities/{key}"),
+    ("GET", "/v1/entity/{key}"),
     ("GET", "/v1/relations"),
     ("GET", "/v1/relations/{key}"),
     ("POST", "/v1/explain"),
@@ -22,6 +22,7 @@ PATHS = {
     ("GET", "/v1/pictures/rules"),
     ("GET", "/v1/pictures/map"),
     ("GET", "/v1/run"),
+    ("GET", "/v1/metrics"),
     ("GET", "/v1/health"),
     ("GET", "/metrics"),
 }

@@ -164,7 +164,7 @@ def entities(
 
 
 @router.get(
-    "/entities/{key:path}", response_model=schema.AboutEntity, responses=problem.problems(404, 503),
+    "/entity/{key:path}", response_model=schema.AboutEntity, responses=problem.problems(404, 503),
     summary="An entity",
 )  # fmt: skip
 async def entity(request: Request, key: Key, limit: Limit = 100) -> Response:
@@ -198,6 +198,12 @@ def about(request: Request) -> Response:
     """Model, settings, sizes and metrics."""
     desk = _desk(request)
     return response.json(desk.catalogue.about_run() | {"search": desk.search})
+
+
+@router.get("/metrics", response_model=dict[str, Any], summary="The run's metrics")
+def metrics(request: Request) -> Response:
+    """Filtered ranking metrics of its splits, with ties won, shared and lost."""
+    return response.json(_desk(request).run.metrics)
 
 
 @router.get("/health", response_model=schema.Health, summary="Whether it lives")

@@ -9,7 +9,7 @@ const SHOWN = 200; // facts on the page
 
 export async function entity({ parameters }) {
   const name = parameters.get("name") ?? "";
-  const path = `/v1/entities/${encodeURIComponent(name)}`;
+  const path = `/v1/entity/${encodeURIComponent(name)}`;
   const [found, suggested] = await Promise.all([
     get(path, { limit: SHOWN }), get("/v1/suggestions", { entity: name, k: 15 }),
   ]);
