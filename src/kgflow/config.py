@@ -57,12 +57,24 @@ class TrainingConfig(_Section):
         float, Field(ge=0, lt=1, description="share of valid that chooses nothing, for promises")
     ] = 0.3
     loss: Annotated[
-        Literal["one-vs-all", "softmax", "kvsall", "sampled", "margin", "self-adversarial"],
-        Field(description="one-vs-all, softmax, kvsall, sampled, margin or self-adversarial"),
+        Literal[
+            "one-vs-all",
+            "softmax",
+            "kvsall",
+            "sampled",
+            "sampled-softmax",
+            "margin",
+            "self-adversarial",
+        ],
+        Field(
+            description="one-vs-all, softmax, kvsall, sampled, sampled-softmax, margin"
+            " or self-adversarial"
+        ),
     ] = "one-vs-all"
     smoothing: Annotated[float, Field(ge=0, lt=1, description="of labels; kvsall only")] = 0.0
     negatives: Annotated[
-        int, Field(ge=0, le=2**31, description="drawn per batch (sampled) or fact (margin, self-…)")
+        int,
+        Field(ge=0, le=2**31, description="per batch (sampled…) or fact (margin, self-…)"),
     ] = 0
     corruption: Annotated[
         Literal["tails", "both", "bernoulli"],
@@ -114,7 +126,7 @@ class TrainingConfig(_Section):
 USED_BY = {
     "backward": ("one-vs-all",),
     "smoothing": ("kvsall",),
-    "negatives": ("sampled", "margin", "self-adversarial"),
+    "negatives": ("sampled", "sampled-softmax", "margin", "self-adversarial"),
     "corruption": ("margin", "self-adversarial"),
 }
 """Knobs that only some losses have a use for."""

@@ -28,6 +28,7 @@ from kgflow.training import (
     Regularizer,
     RelationPrediction,
     SampledOneVsAll,
+    SampledSoftmax,
     Schedule,
     SelfAdversarial,
     Soft,
@@ -122,6 +123,11 @@ def _sampled(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
     return SampledOneVsAll(model, index, chosen.margin, chosen.negatives, *dropout)
 
 
+def _sampled_softmax(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
+    dropout = (chosen.dropout, chosen.query_dropout)
+    return SampledSoftmax(model, index, 0.0, chosen.negatives, *dropout)
+
+
 def _margin(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
     corruption, dropout = CORRUPTIONS[chosen.corruption](), (chosen.dropout, chosen.query_dropout)
     return MarginRanking(model, index, chosen.margin, chosen.negatives, corruption, *dropout)
@@ -137,6 +143,7 @@ LOSSES: dict[str, Callable[[TrainingConfig, Model, QueryIndex], Loss]] = {
     "softmax": _softmax,
     "kvsall": _kvsall,
     "sampled": _sampled,
+    "sampled-softmax": _sampled_softmax,
     "margin": _margin,
     "self-adversarial": _self_adversarial,
 }

@@ -361,9 +361,10 @@ def train(
         eval_every: epochs between validations.
         held_out: the share of the validation facts that chooses nothing, so that answer sets can
             promise how often they hold the answer.
-        loss: "one-vs-all", "softmax", "kvsall", "sampled", "margin" or "self-adversarial".
+        loss: "one-vs-all", "softmax", "kvsall", "sampled", "sampled-softmax", "margin" or
+            "self-adversarial".
         smoothing: of the labels of "kvsall".
-        negatives: entities drawn per batch ("sampled") or per fact.
+        negatives: entities drawn per batch ("sampled", "sampled-softmax") or per fact.
         corruption: what is replaced in a fact: "tails", "both" or "bernoulli".
         query_dropout: the share of each query's numbers left out in training.
         regularizer: "l2", "n3" or "dura", with a penalty.

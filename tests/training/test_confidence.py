@@ -9,7 +9,7 @@ from torch.nn.functional import binary_cross_entropy, softplus
 
 import kgflow
 from graphs import random_graph, random_model
-from kgflow.config import TrainingConfig
+from kgflow.config import USED_BY, TrainingConfig
 from kgflow.engine import Sparse
 from kgflow.recipe import CONFIDENCES, LOSSES, make_loss
 from kgflow.training import OneVsAll
@@ -139,7 +139,7 @@ def test_the_choice_reaches_the_run(tmp_path):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_loss_can_weigh_and_ignore_confidences(loss):
     """Ignored, they are as if there were none; the penalty ignores them, too."""
-    negatives = 5 * (loss in ("sampled", "margin", "self-adversarial"))
+    negatives = 5 * (loss in USED_BY["negatives"])
     chosen = {"loss": loss, "negatives": negatives, "regularizer": "l2", "penalty": 0.1}
     bare = replace(DATA, train=replace(DATA.train, weight=None))
     model = random_model("nfe-1", DATA, dim=4)

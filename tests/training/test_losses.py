@@ -17,6 +17,7 @@ from kgflow.training import (
     MarginRanking,
     OneVsAll,
     SampledOneVsAll,
+    SampledSoftmax,
     SelfAdversarial,
     Softmax,
     Sum,
@@ -202,6 +203,26 @@ def test_a_sample_of_all_entities_is_the_whole_loss(model):
     model, index = random_model(model, data, dim=4), data.queries("train")
     loss = SampledOneVsAll(model, index, 1.5, negatives=10**6)
     same(model, loss, OneVsAll(model, index, 1.5)(ROWS))
+    same(model, SampledSoftmax(model, index, 0.0, 10**6), Softmax(model, index)(ROWS))
+
+
+def test_a_sample_of_some_entities_is_the_cross_entropy_among_them():
+    """By hand: what is true, and what was drawn, as many times as there are entities for one."""
+    data = random_graph()
+    model, index = random_model("nfe-1", data, dim=3), data.queries("train")
+    loss, total = SampledSoftmax(model, index, 0.0, negatives=7), 0.0
+    torch.manual_seed(0)
+    drawn = loss.draw(ROWS).entities.tolist()
+    for h, r, t, share in triples(index, ROWS):
+        tails = {k for a, b, k, _ in triples(index, ROWS) if (a, b) == (h, r)}
+        others = [k for k in drawn if k not in tails]
+        weight = [1.0] * len(tails) + [index.entities / 7] * len(others)
+        ids = torch.tensor([*tails, *others])
+        s = model.score(torch.full_like(ids, h), torch.full_like(ids, r), ids)
+        at = (ids == t).nonzero().item()
+        total = total + share * ((s.exp() * s.new_tensor(weight)).sum().log() - s[at])
+    torch.manual_seed(0)
+    assert loss(ROWS).item() == pytest.approx(total.item())
 
 
 def test_a_sample_of_some_entities_is_unbiased():
@@ -320,6 +341,7 @@ LOSSES = {
     "softmax": lambda m, i: Softmax(m, i),
     "kvsall": lambda m, i: KvsAll(m, i, 1.0, smoothing=0.1),
     "sampled": lambda m, i: SampledOneVsAll(m, i, 1.0, negatives=6),
+    "sampled-softmax": lambda m, i: SampledSoftmax(m, i, 0.0, negatives=6),
     "negatives": lambda m, i: SelfAdversarial(m, i, 1.0, negatives=2, corruption=BothSides()),
     "terms": lambda m, i: Sum(Softmax(m, i), [Dura(m, 0.1), RelationPrediction(m, 0.2)]),
     "terms of a sample": lambda m, i: Sum(

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from graphs import random_graph
-from kgflow.config import Experiment, ModelConfig, TrainingConfig
+from kgflow.config import USED_BY, Experiment, ModelConfig, TrainingConfig
 from kgflow.errors import KgflowError
+from kgflow.recipe import LOSSES
 from kgflow.run import resume, run_experiment, settle
 from kgflow.training import Interrupted
 
@@ -18,6 +19,7 @@ WAYS = {
     "softmax and dura": {"loss": "softmax", "regularizer": "dura", "penalty": 0.05},
     "kvsall": {"loss": "kvsall", "smoothing": 0.1},
     "sampled": {"loss": "sampled", "negatives": 8},
+    "sampled-softmax": {"loss": "sampled-softmax", "negatives": 8},
     "margin": {"loss": "margin", "negatives": 4, "corruption": "both"},
     "self-adversarial": {"loss": "self-adversarial", "negatives": 4, "corruption": "bernoulli"},
     "n3": {"regularizer": "n3", "penalty": 0.05},
@@ -65,9 +67,9 @@ def test_each_way_is_its_own_and_resumes_to_the_same_bytes(way, plain, tmp_path)
     assert found == expected
 
 
-@pytest.mark.parametrize("loss", ["softmax", "kvsall", "sampled", "margin", "self-adversarial"])
+@pytest.mark.parametrize("loss", sorted(LOSSES.keys() - {"one-vs-all"}))
 def test_each_loss_learns(loss, tmp_path):
-    sampling = loss in ("sampled", "margin", "self-adversarial")
+    sampling = loss in USED_BY["negatives"]
     chosen = {"loss": loss, "margin": 2.0, "decay": 1.0, "dropout": 0.0, "average": 0.0}
     config = experiment(**chosen, epochs=25, negatives=10 * sampling)
     run = run_experiment(config, random_graph(facts=40, held_out=0), tmp_path / "run")
@@ -77,7 +79,7 @@ def test_each_loss_learns(loss, tmp_path):
 
 REFUSED = [
     ({"smoothing": 0.1}, "'training.smoothing' is 0.1, which loss 'one-vs-all' has no use for"),
-    ({"negatives": 5}, "or take sampled or margin or self-adversarial"),
+    ({"negatives": 5}, "or take sampled or sampled-softmax or margin or self-adversarial"),
     ({"loss": "softmax", "backward": "sparse"}, "'training.backward' is 'sparse'"),
     ({"loss": "sampled", "negatives": 5, "corruption": "both"}, "'training.corruption'"),
     ({"loss": "margin"}, "needs 'training.negatives'"),

@@ -14,6 +14,7 @@ from kgflow.training.rate import Cosine, Exponential, Plateau, Rate, Warmup
 from kgflow.training.regularizers import L2, N3, Dura, Regularizer
 from kgflow.training.relation_prediction import RelationPrediction
 from kgflow.training.sampled_one_vs_all import SampledOneVsAll
+from kgflow.training.sampled_softmax import SampledSoftmax
 from kgflow.training.softmax import Softmax
 from kgflow.training.term import Sum, Term
 from kgflow.training.trainer import Diverged, Interrupted, Schedule, Trainer
@@ -48,6 +49,7 @@ __all__ = [
     "Regularizer",
     "RelationPrediction",
     "SampledOneVsAll",
+    "SampledSoftmax",
     "Schedule",
     "SelfAdversarial",
     "Soft",
