@@ -2,8 +2,11 @@
 
 from typing import ClassVar
 
+import torch
+from torch import Tensor
+
 from kgflow.algebra import Affine, Normal, Point, Scaling, SquaredWasserstein, Translation
-from kgflow.models.model import FlowModel
+from kgflow.models.model import FlowModel, Motion
 from kgflow.models.row import Row
 
 
@@ -34,6 +37,10 @@ class NFE1Mu(FlowModel):
         year=2023,
     )
 
+    def motion(self, r: Tensor) -> Motion:
+        """Translations."""
+        return Motion(torch.ones_like(r), r)
+
 
 class NFE1Sigma(FlowModel):
     r"""NFE-1 with scalings only: DistMult's functions under the Wasserstein distance.
@@ -61,6 +68,10 @@ class NFE1Sigma(FlowModel):
         composition=True,
         year=2023,
     )
+
+    def motion(self, r: Tensor) -> Motion:
+        """Scalings of the scales' sizes."""
+        return Motion(r.abs(), r[..., :0])
 
 
 class NFEPoint(FlowModel):
@@ -90,3 +101,8 @@ class NFEPoint(FlowModel):
         composition=True,
         year=2023,
     )
+
+    def motion(self, r: Tensor) -> Motion:
+        """f_r itself."""
+        mu, sigma = self.relation.split(r)
+        return Motion(sigma, mu)

@@ -2,7 +2,11 @@
 
 from typing import ClassVar
 
+import torch
+from torch import Tensor
+
 from kgflow.algebra import Affine, SquaredWasserstein
+from kgflow.models.model import Motion
 from kgflow.models.row import Row
 from kgflow.models.uncertain import UncertainModel
 
@@ -50,3 +54,8 @@ class NFE1(UncertainModel):
         composition=True,
         year=2023,
     )
+
+    def motion(self, r: Tensor) -> Motion:
+        """Of locations by f_r itself, of scales by its own scale's size."""
+        mu, sigma = self.relation.split(r)
+        return Motion(torch.cat([sigma, sigma.abs()], dim=-1), mu)

@@ -3,8 +3,11 @@
 from dataclasses import replace
 from typing import ClassVar
 
+import torch
+from torch import Tensor
+
 from kgflow.algebra import Norm, Point, SquaredWasserstein, Translation
-from kgflow.models.model import FlowModel
+from kgflow.models.model import FlowModel, Motion
 from kgflow.models.row import Row
 
 
@@ -41,6 +44,10 @@ class TransE(FlowModel):
         composition=True,
         year=2013,
     )
+
+    def motion(self, r: Tensor) -> Motion:
+        """Translations."""
+        return Motion(torch.ones_like(r), r)
 
 
 class TransEL1(FlowModel):
