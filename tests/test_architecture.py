@@ -41,16 +41,20 @@ MAY_IMPORT = {
         "training",
     }
     | LEAVES,
-    "reproduction": {"data", "run", "store"} | LEAVES,
+    "kept": {"provenance", "store", "training"},
+    "reproduction": {"config", "data", "kept", "store", "training"} | LEAVES,
     "studies": {
         "config",
         "data",
         "insight",
+        "kept",
         "models",
         "provenance",
         "recipe",
         "reproduction",
         "run",
+        "store",
+        "training",
     }
     | LEAVES,
     "tuning": {"config", "data", "models", "run", "training"} | LEAVES,

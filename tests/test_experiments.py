@@ -8,7 +8,8 @@ from kgflow.config import Experiment, read
 from kgflow.models import build
 
 ROOT = Path(__file__).parent.parent / "experiments"
-FILES = sorted(ROOT.rglob("*.toml"))
+OURS = sorted((ROOT / "benchmarks").rglob("*.toml"))
+FILES = sorted(path for path in ROOT.rglob("*.toml") if path not in OURS)
 
 # n, margin, batch size, learning rate, decay: Tables 6 to 8 and the released ablations.
 PUBLISHED = {
@@ -47,6 +48,14 @@ def test_loads_and_builds(path):
     assert found.data == path.relative_to(ROOT).parts[0]
     assert found.training.held_out == 0  # the published protocol validates on all
     build(found.model.name, 3, 2, 4, found.model.options)
+
+
+@pytest.mark.parametrize("path", OURS, ids=name)
+def test_ours_load_build_and_say_what_they_are(path):
+    found = read(Experiment, path)
+    assert found.data == path.parent.name
+    build(found.model.name, 3, 2, 4, found.model.options)
+    assert path.read_text().startswith("# ")
 
 
 @pytest.mark.parametrize("key", PUBLISHED)

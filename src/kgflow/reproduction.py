@@ -3,25 +3,33 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from kgflow.config import RunConfig, read
 from kgflow.data import load
 from kgflow.errors import KgflowError
-from kgflow.run import Run
-from kgflow.store import read_metrics
+from kgflow.kept import keep, note
+from kgflow.store import CONFIG, read_metrics
+from kgflow.training import read_history
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One experiment: what is trained on what, the command that does it, and what sets it apart."""
+    """One experiment: what is trained on what, the command that does it, and what sets it apart.
+
+    Where `settings` are known, a run with others is not taken for this experiment's.
+    """
 
     data: str
     model: str
     words: tuple[str, ...]
     variant: str = ""
+    name: str = ""
+    settings: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
     @property
     def command(self) -> str:
@@ -29,9 +37,9 @@ class Plan:
         return " ".join(("kgflow", *self.words))
 
     def run(self, directory: Path) -> Path:
-        """Its run directory among those of others."""
+        """Its run directory among those of others: of its name, if it has one."""
         parts = Path(self.data).name, self.model, self.variant
-        return directory / "-".join(part for part in parts if part)
+        return directory / (self.name or "-".join(part for part in parts if part))
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,10 @@ class Result:
     epochs: int | None = None
     seconds: float | None = None
     skipped: str | None = None
+    place: Path | None = None
+
+
+NOT_RUN = "it was not run"
 
 
 def reproduce(
@@ -53,6 +65,7 @@ def reproduce(
     directory: Path,
     jobs: int = 1,
     tell: Callable[[str], None] = lambda line: None,
+    kept: Path | None = None,
 ) -> Iterator[Result]:
     """Run the experiments, each in a process of its own; finished ones are not run again.
 
@@ -61,28 +74,66 @@ def reproduce(
         directory: where each has its run directory.
         jobs: processes at a time, with one thread each if there are several.
         tell: told of what begins.
+        kept: where small files of finished runs are kept; what is there is not run again.
     """
     directory.mkdir(parents=True, exist_ok=True)
+
+    def result(plan: Plan) -> Result:
+        found = _found(plan, directory, kept)
+        run = plan.run(directory)
+        if found.skipped and not finished(run):
+            found = _trained(plan, run, jobs, tell)
+        return _keep(found, kept)
+
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(lambda plan: _result(plan, directory, jobs, tell), plans)
+        yield from pool.map(result, plans)
 
 
-def _result(plan: Plan, directory: Path, jobs: int, tell: Callable[[str], None]) -> Result:
-    run = plan.run(directory)
-    try:
-        load(plan.data)
-        if not finished(run):
-            tell(plan.command)
-            begun = ("train", "--resume", str(run))
-            _call(begun if run.exists() else (*plan.words, "--out", str(run)), jobs)
-        return _measured(plan, Run.open(run))
-    except KgflowError as error:
-        return Result(plan, skipped=str(error))
+def collect(plans: Sequence[Plan], directory: Path, kept: Path | None = None) -> Iterator[Result]:
+    """What is finished of the experiments; nothing is run, neither data nor weights are needed.
+
+    Args:
+        plans: what to look for.
+        directory: where each may have its run directory.
+        kept: where small files of finished runs are kept.
+    """
+    for plan in plans:
+        yield _keep(_found(plan, directory, kept), kept)
 
 
 def finished(directory: Path) -> bool:
     """Whether a run has come to its end."""
     return "test" in read_metrics(directory)
+
+
+def _found(plan: Plan, directory: Path, kept: Path | None) -> Result:
+    places = [plan.run(place) for place in (kept, directory) if place is not None]
+    found = [_measured(plan, place) for place in places if finished(place)]
+    whole = [result for result in found if not result.skipped]
+    return (whole or found or [Result(plan, skipped=NOT_RUN)])[0]
+
+
+def _keep(result: Result, kept: Path | None) -> Result:
+    if kept is None or result.place is None:
+        return result
+    place = result.plan.run(kept)
+    if place != result.place:
+        keep(result.place, place)
+    return replace(result, place=place)
+
+
+def _trained(plan: Plan, run: Path, jobs: int, tell: Callable[[str], None]) -> Result:
+    try:
+        load(plan.data)
+        if run.exists():
+            _check(plan, run)
+        tell(plan.command)
+        begun = ("train", "--resume", str(run))
+        _call(begun if run.exists() else (*plan.words, "--out", str(run)), jobs)
+    except KgflowError as error:
+        return Result(plan, skipped=str(error))
+    note(run)
+    return _measured(plan, run)
 
 
 def _call(words: Sequence[str], jobs: int) -> None:
@@ -97,14 +148,47 @@ def _call(words: Sequence[str], jobs: int) -> None:
         raise KgflowError((done.stderr.strip().splitlines() or ["no message"])[-1])
 
 
-def _measured(plan: Plan, run: Run) -> Result:
-    found, history = run.metrics["test"]["realistic"], run.history
-    return Result(
-        plan,
-        run.config.model.dim,
-        found["mrr"],
-        found["hits@1"],
-        found["hits@10"],
-        len(history),
-        sum(record["seconds"] for record in history),
-    )
+def _measured(plan: Plan, run: Path) -> Result:
+    try:
+        config, history = _check(plan, run), read_history(run / "history.jsonl")
+        found = read_metrics(run)["test"]["realistic"]
+        mrr, hits1, hits10 = (found[name] for name in ("mrr", "hits@1", "hits@10"))
+        seconds = sum(record["seconds"] for record in history)
+    except KgflowError as error:
+        return Result(plan, skipped=str(error))
+    except (KeyError, TypeError):
+        return Result(plan, skipped=f"{run} is damaged: remove it to train again")
+    numbers = config.model.dim, mrr, hits1, hits10, len(history), seconds
+    return Result(plan, *numbers, place=run)
+
+
+def _check(plan: Plan, run: Path) -> RunConfig:
+    """The configuration of a run, which is refused if it is not the plan's."""
+    config = read(RunConfig, run / CONFIG)
+    if plan.settings is not None:
+        odd = differing(config.model_dump(exclude={"run"}), plan.settings)
+        for name, (found, wanted) in odd.items():
+            raise KgflowError(
+                f"{run} was trained with {name} = {found!r} where the experiment now has"
+                f" {wanted!r}{' and more' * (len(odd) > 1)}: remove it to train again"
+            )
+    return config
+
+
+def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Where two settings differ, and how.
+
+    Example:
+        >>> differing({"data": "umls", "model": {"dim": 8}}, {"data": "umls", "model": {"dim": 4}})
+        {'model.dim': (8, 4)}
+    """
+    a, b = _flat(one), _flat(other)
+    return {key: (a.get(key), b.get(key)) for key in a | b if a.get(key) != b.get(key)}
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        inner = isinstance(value, Mapping)
+        flat |= _flat(value, f"{prefix}{key}.") if inner else {prefix + key: value}
+    return flat

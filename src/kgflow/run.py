@@ -42,6 +42,7 @@ from kgflow.training import (
     Callback,
     History,
     Trainer,
+    best_epoch,
     load_model,
     read_history,
     save_model,
@@ -87,9 +88,7 @@ class Run:
     @property
     def best_epoch(self) -> int:
         """The epoch whose model is kept: the best validated one, or the last."""
-        judged = [r for r in self.history if "mrr" in r] or self.history[-1:]
-        best = max(judged, key=lambda r: r.get("mrr", 0.0), default={"epoch": 0})
-        return int(best["epoch"])
+        return best_epoch(self.history)
 
     @property
     def metrics(self) -> dict[str, Any]:

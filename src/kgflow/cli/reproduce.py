@@ -16,6 +16,7 @@ def reproduce(
             help="small: all models on umls, nations, countries. figures: the rules NFE-1 learns."
             " uncertainty: whether it helps. confidence: what that of facts brings."
             " table1, table2, table5: the paper's, beside its numbers."
+            " benchmarks: the files of experiments/benchmarks."
         ),
     ],
     model: Annotated[list[str], typer.Option(help="Only this model; may be repeated.")] = [],  # noqa: B006
@@ -23,8 +24,18 @@ def reproduce(
     scale: Annotated[
         str, typer.Option(help="The paper's n, or half or quarter of it; the paper's tables only.")
     ] = "paper",
-    seeds: Annotated[int, typer.Option(min=1, help="How many; the paper's tables only.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="How many; tables and benchmarks only.")] = 1,
     out: Annotated[Path, typer.Option(help="Where the runs go.")] = Path("runs/reproduce"),
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep settings, epochs and metrics of finished runs here, without weights; what"
+            " is kept is not run again."
+        ),
+    ] = None,
+    no_train: Annotated[
+        bool, typer.Option("--no-train", help="Show what is finished or kept, run nothing.")
+    ] = False,
     page: Annotated[Path | None, typer.Option(help="A file for the page, as Markdown.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
     json: Json = False,
@@ -34,7 +45,10 @@ def reproduce(
     Pictures go into a folder of the study's name, beside the page or the runs.
 
     Example: kgflow reproduce small --model nfe-1 --data nations
+
+    Example: kgflow reproduce benchmarks --keep docs/results/runs --no-train
     """
+    from kgflow.reproduction import collect
     from kgflow.reproduction import reproduce as run_all
     from kgflow.studies import STUDIES, Options
     from kgflow.training import write_atomic
@@ -46,10 +60,17 @@ def reproduce(
         check_writable(page)
     pictures = (page.parent if page is not None else out) / what
     study = STUDIES[what](out, pictures, Options(scale, seeds))
-    results = list(run_all(study.plans(model, data), out, jobs, say))
+    if keep is not None and not study.keeps:
+        raise KgflowError(f"{what} measures the models themselves: leave --keep out")
+    plans = study.plans(model, data)
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+    found = collect(plans, out, keep) if no_train else run_all(plans, out, jobs, say, keep)
+    results = list(found)
     for result in results:
         if result.skipped:
-            say(f"{result.plan.data}, {result.plan.model} skipped: {result.skipped}")
+            plan = result.plan
+            say(f"{plan.name or f'{plan.data}, {plan.model}'} skipped: {result.skipped}")
     shown = study.show(results)
     if page is not None:
         write_atomic(page, study.page(shown, results).encode())

@@ -1,5 +1,6 @@
 """What `kgflow reproduce` can reproduce."""
 
+from kgflow.studies.benchmarks import BenchmarksStudy
 from kgflow.studies.confidence import ConfidenceStudy
 from kgflow.studies.figures import FiguresStudy
 from kgflow.studies.options import SCALES, Options
@@ -18,12 +19,14 @@ STUDIES: dict[str, type[Study]] = {
         Table1Study,
         Table2Study,
         Table5Study,
+        BenchmarksStudy,
     )
 }
 
 __all__ = [
     "SCALES",
     "STUDIES",
+    "BenchmarksStudy",
     "ConfidenceStudy",
     "FiguresStudy",
     "Options",

@@ -29,7 +29,8 @@ class Options:
     @property
     def words(self) -> str:
         """As a user types them; nothing where nothing was chosen."""
-        return "" if self == Options() else f" --scale {self.scale} --seeds {self.seeds}"
+        scale = f" --scale {self.scale}" if self.scale != "paper" else ""
+        return scale + (f" --seeds {self.seeds}" if self.seeds != 1 else "")
 
     def dim(self, printed: int) -> int:
         """The dimension at this scale."""

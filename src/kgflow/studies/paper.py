@@ -6,10 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import ClassVar
 
-from kgflow.config import Experiment, read
 from kgflow.errors import KgflowError
 from kgflow.reproduction import Plan, Result
 from kgflow.studies.comparison import Measured, Row, comparison
+from kgflow.studies.experiment_file import ExperimentFile
 from kgflow.studies.printed import GRAPHS, TABLE_1, TABLE_2, TABLE_5
 from kgflow.studies.study import Shown, Study
 
@@ -17,7 +17,7 @@ from kgflow.studies.study import Shown, Study
 class PaperStudy(Study):
     """A table of the paper: experiment files, at some scale, with some seeds."""
 
-    varies = True
+    varies, keeps = ("scale", "seeds"), True
     about = (
         "each row with the settings of its experiment file, filtered ranks on test, ties"
         " realistic. Where there are several seeds, numbers are means ± standard deviations;"
@@ -41,11 +41,17 @@ class PaperStudy(Study):
 
     def seeds(self, row: Row) -> list[Plan]:
         """The trainings behind a row."""
-        file, scale = self.experiments / row.file, self.options.scale
-        dim = str(self.options.dim(read(Experiment, file).model.dim))
-        words = ("train", "--config", str(file), "--dim", dim, "--seed")
+        file, scale = ExperimentFile(self.experiments / row.file), self.options.scale
+        dim = self.options.dim(file.experiment.model.dim)
+        words = ("train", "--config", str(file.path), "--dim", str(dim), "--seed")
         return [
-            Plan(row.data, row.model, (*words, str(seed)), f"{row.variant}{scale}-{seed}")
+            Plan(
+                row.data,
+                row.model,
+                (*words, str(seed)),
+                f"{row.variant}{scale}-{seed}",
+                settings=file.settled(seed, dim),
+            )
             for seed in range(self.options.seeds)
         ]
 

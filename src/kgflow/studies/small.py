@@ -18,7 +18,7 @@ class SmallStudy(Study):
         'kgflow train umls --model nfe-1'
     """
 
-    name, title = "small", "All models, small graphs"
+    name, title, keeps = "small", "All models, small graphs", True
     about = (
         "every model with its default settings, filtered ranks on test, ties realistic;"
         " s is seconds of training."

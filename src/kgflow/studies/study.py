@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from kgflow.errors import KgflowError
+from kgflow.kept import origin
 from kgflow.provenance import provenance
 from kgflow.reproduction import Plan, Result
 from kgflow.studies.options import Options
@@ -33,14 +34,17 @@ class Study(ABC):
     title: ClassVar[str]
     about: ClassVar[str]
     """What the page shows; its first words go on a sentence."""
-    varies: ClassVar[bool] = False
-    """Whether it has other scales and more seeds than one."""
+    varies: ClassVar[tuple[str, ...]] = ()
+    """Which options it has a choice of: scale, seeds."""
+    keeps: ClassVar[bool] = False
+    """Whether small files of its runs, without weights, are enough to show them."""
 
     def __init__(self, directory: Path, pictures: Path, options: Options = DEFAULT) -> None:
-        if options != DEFAULT and not self.varies:
-            raise KgflowError(
-                f"{self.name} has one scale and one seed: leave --scale and --seeds out"
-            )
+        fixed = [name for name in ("scale", "seeds") if name not in self.varies]
+        if any(getattr(options, name) != getattr(DEFAULT, name) for name in fixed):
+            ones = " and ".join(f"one {name.removesuffix('s')}" for name in fixed)
+            flags = " and ".join(f"--{name}" for name in fixed)
+            raise KgflowError(f"{self.name} has {ones}: leave {flags} out")
         self.directory, self.pictures, self.options = directory, pictures, options
 
     @abstractmethod
@@ -52,12 +56,26 @@ class Study(ABC):
         """Measure the runs that were not skipped, and tell."""
 
     def page(self, shown: Shown, results: Sequence[Result]) -> str:
-        """A whole page: what it is, what came out, by which commands, when and where."""
+        """A whole page: what it is, what came out, by which commands, when and where.
+
+        Where numbers are those of the training, as in what can be kept, so is the provenance.
+        """
         commands = [r.plan.command for r in results if not r.skipped]
         trained = "\n".join(f"    {command}" for command in commands)
         printed = f"Printed by `kgflow reproduce {self.name}{self.options.words}`"
         head = f"# {self.title}\n\n{printed}: {self.about}"
-        return f"{head}\n\n{shown.text}\n\nTrained by\n\n{trained}\n\n{provenance()}\n"
+        where = origins(results) if self.keeps else provenance()
+        return f"{head}\n\n{shown.text}\n\nTrained by\n\n{trained}\n\n{where}\n"
+
+
+def origins(results: Sequence[Result]) -> str:
+    """When, from which commit and on what machine each run comes; once, if all come from one."""
+    runs: dict[str, list[str]] = {}
+    for place in (result.place for result in results if result.place is not None):
+        runs.setdefault(origin(place) or provenance(), []).append(f"`{place.name}`")
+    if len(runs) < 2:
+        return next(iter(runs), provenance())
+    return "\n".join(f"- {said}: {', '.join(names)}" for said, names in runs.items())
 
 
 def rows(results: Sequence[Result]) -> list[dict[str, Any]]:

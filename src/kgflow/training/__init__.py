@@ -2,7 +2,7 @@
 
 from kgflow.training.base import Facts, Loss
 from kgflow.training.batches import batches
-from kgflow.training.callback import Callback, History, Record, read_history
+from kgflow.training.callback import Callback, History, Record, best_epoch, read_history
 from kgflow.training.checkpoint import Progress, load_model, save_model, write_atomic
 from kgflow.training.confidence import Confidence, Plain, Regress, Soft, Weights
 from kgflow.training.corruption import Bernoulli, BothSides, Corruption, Tails
@@ -61,6 +61,7 @@ __all__ = [
     "Warmup",
     "Weights",
     "batches",
+    "best_epoch",
     "load_model",
     "read_history",
     "save_model",

@@ -1,7 +1,7 @@
 """Who wants to know how a training goes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Protocol
@@ -60,6 +60,18 @@ def read_history(path: Path) -> list[dict[str, float]]:
     except FileNotFoundError:
         return []
     return list(takewhile(_is_record, map(_parsed, lines)))
+
+
+def best_epoch(history: Sequence[Record]) -> int:
+    """The epoch whose model is kept: the best validated one, or the last.
+
+    Example:
+        >>> best_epoch([{"epoch": 1, "mrr": 0.3}, {"epoch": 2, "mrr": 0.2}])
+        1
+    """
+    judged = [r for r in history if "mrr" in r] or history[-1:]
+    best = max(judged, key=lambda r: r.get("mrr", 0.0), default={"epoch": 0})
+    return int(best["epoch"])
 
 
 def _parsed(line: bytes) -> Any:  # noqa: ANN401

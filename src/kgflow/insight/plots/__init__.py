@@ -1,5 +1,6 @@
 """Pictures of what a run learned: each function draws into axes it is given."""
 
+from kgflow.insight.plots.courses import Course, course_picture, courses
 from kgflow.insight.plots.coverage import coverage_plot
 from kgflow.insight.plots.degree import entropy_against_degree
 from kgflow.insight.plots.densities import densities, mean_densities
@@ -14,6 +15,9 @@ __all__ = [
     "COLOURS",
     "DASHES",
     "STYLE",
+    "Course",
+    "course_picture",
+    "courses",
     "coverage_plot",
     "densities",
     "entropy_against_degree",
