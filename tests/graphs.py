@@ -24,16 +24,20 @@ def random_graph(entities=17, relations=3, facts=60, seed=0, weighted=False, hel
     )
 
 
-def random_model(name, data, dim=12, seed=0, dtype=torch.float64, spread=1.0):
+def random_model(name, data, dim=12, seed=0, dtype=torch.float64, spread=1.0, bias=False):
     """A model with random parameters of all signs.
 
     In evaluation, where a query's loss does not depend on its batch; a trainer sets its own mode.
     """
     torch.manual_seed(seed)
-    model = build(name, len(data.entities), 2 * len(data.relations), dim).to(dtype)
+    sizes = (len(data.entities), 2 * len(data.relations), dim)
+    model = build(name, *sizes, bias=bias).to(dtype)
     for parameter in model.parameters():
         parameter.data.uniform_(-spread, spread)
     return model.eval()
 
 
 ALL_MODELS = sorted(MODELS)
+
+BIASED = [name for name in ALL_MODELS if "bias" not in MODELS[name].entity_parts]
+"""Those that can be given a bias: all but those that have one."""

@@ -8,10 +8,17 @@ import pytest
 import kgflow
 from graphs import random_graph
 from kgflow.config import Experiment, read
-from kgflow.data import Dataset, Triples, Vocabulary, k_core
+from kgflow.data import REDUCTIONS, Dataset, Triples, Vocabulary, entity_sample, k_core
 from kgflow.errors import KgflowError
 from kgflow.run import best_validation, run_experiment, settle
-from kgflow.tuning import PaperProtocol, Search, TpeProtocol, best_experiment, tune
+from kgflow.tuning import (
+    HyperbandProtocol,
+    PaperProtocol,
+    Search,
+    TpeProtocol,
+    best_experiment,
+    tune,
+)
 from kgflow.tuning.paper import GRIDS, START
 
 pytest.importorskip("optuna", reason="the extra `tune` is not installed")
@@ -102,6 +109,61 @@ def test_trials_that_fall_behind_are_ended(tmp_path, monkeypatch):
     assert [t.state for t in found] == ["complete"] * 6 + ["pruned"] * 2
 
 
+NINE = BASE | {"training": {"epochs": 9}}
+
+
+@pytest.fixture
+def pretended(monkeypatch):
+    """Trainings of nine epochs: every third is good, the others are bad, from the beginning."""
+    from kgflow.tuning import search as module
+
+    epochs, number = [], itertools.count()
+
+    def training(experiment, data, device, callbacks):
+        mrr = 0.5 if next(number) % 3 == 0 else 0.1
+        epochs.append(0)
+        for epoch in range(1, 10):
+            epochs[-1] = epoch
+            callbacks[0].on_epoch({"epoch": epoch, "mrr": mrr})
+        return mrr
+
+    monkeypatch.setattr(module, "best_validation", training)
+    return epochs
+
+
+def states(found):
+    return [t.state for t in sorted(found, key=lambda t: t.number)]
+
+
+def test_hyperband_spends_its_epochs_on_the_best_third(pretended):
+    _, found = searched(30, HyperbandProtocol, base=NINE)
+    ended = states(found)
+    assert set(ended[::3]) == {"complete"}, "the good ones go to their end"
+    trials = zip(ended, pretended, strict=True)
+    bad = [(state, epochs) for i, (state, epochs) in enumerate(trials) if i % 3]
+    assert sum(state == "pruned" for state, _ in bad) >= 0.8 * len(bad)
+    assert {epochs for state, epochs in bad if state == "pruned"} == {1, 3, 9}, "three brackets"
+    assert sum(pretended) < 0.75 * 9 * 30
+
+
+def test_hyperband_knows_the_epochs_of_a_trial():
+    search = Search(DATA, NINE, HyperbandProtocol)
+    assert search.make_protocol().epochs == 9
+    assert search.make_protocol().pruner()._max_resource == 9
+
+
+def test_hyperband_goes_on_and_is_shared_as_if_in_one_go(pretended, tmp_path):
+    """Whoever opens the file, the trials of all count."""
+    _, whole = searched(12, HyperbandProtocol, base=NINE)
+    for trials in (6, 12):  # each time by another object, as another process would
+        _, found = searched(trials, HyperbandProtocol, tmp_path / "study.sqlite", base=NINE)
+    assert states(found) == states(whole)
+    assert "pruned" in states(found)
+    assert pretended[:12] == pretended[12:]
+    with pytest.raises(KgflowError, match="holds a search for something else"):
+        searched(13, TpeProtocol, tmp_path / "study.sqlite", base=NINE)
+
+
 def test_divergence_is_the_worst_and_other_failures_are_told(monkeypatch):
     from kgflow.training import Diverged
     from kgflow.tuning import search as module
@@ -141,14 +203,20 @@ def test_processes_share_a_study(tmp_path):
 # --- smaller graphs -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("share", [1.0, 0.8, 0.5])
+@pytest.mark.parametrize("share", [0.8, 0.5])
 def test_a_core_is_a_core(share):
+    core = k_core(skewed_graph(), share)
+    degree = np.bincount(np.concatenate([core.train.h, core.train.t]))
+    assert degree.min() >= 2
+
+
+@pytest.mark.parametrize("share", [1.0, 0.8, 0.5])
+@pytest.mark.parametrize("by", REDUCTIONS)
+def test_a_smaller_graph_is_what_lies_between_its_entities(by, share):
     data = skewed_graph()
-    core = k_core(data, share)
+    core = REDUCTIONS[by](data, share)
     assert 0 < len(core.train) <= share * len(data.train)
     assert len(core.valid)
-    degree = np.bincount(np.concatenate([core.train.h, core.train.t]))
-    assert degree.min() >= (2 if share < 1 else 1)
     names = {tuple(map(str, x)) for x in named(data, data.train)}
     inside = {e for h, _, t in named(core, core.train) for e in (h, t)}
     assert inside == set(core.entities)
@@ -165,6 +233,24 @@ def test_a_graph_without_a_small_core_keeps_its_smallest():
     data = random_graph(entities=60, relations=4, facts=400)
     core = k_core(data, 0.1)
     assert 0.1 * len(data.train) < len(core.train) < len(data.train)
+
+
+def test_a_sample_of_entities_is_drawn():
+    """As near to the share as one more entity allows, the same by its seed, and all get a turn."""
+    data = random_graph(entities=60, relations=4, facts=400, held_out=40)
+    found = [entity_sample(data, 0.3, seed) for seed in range(40)]
+    assert entity_sample(data, 0.3, 7).digest() == found[7].digest() != found[8].digest()
+    degree = np.bincount(np.concatenate([data.train.h, data.train.t]))
+    for graph in found:
+        assert 0.3 * len(data.train) - degree.max() <= len(graph.train) <= 0.3 * len(data.train)
+    assert {name for graph in found for name in graph.entities} == set(data.entities)
+
+
+def test_a_sample_grows_until_there_is_something_to_validate_on():
+    data = random_graph(entities=60, relations=4, facts=400)
+    graph = entity_sample(data, 0.001)
+    assert len(graph.train)
+    assert len(graph.valid)
 
 
 def skewed_graph():
@@ -189,9 +275,9 @@ def named(data, facts):
 
 
 def test_bad_shares_are_refused():
-    for share in (0.0, 1.5, float("nan")):
+    for share, reduced in itertools.product((0.0, 1.5, float("nan")), REDUCTIONS.values()):
         with pytest.raises(KgflowError, match="share of facts"):
-            k_core(DATA, share)
+            reduced(DATA, share)
 
 
 # --- the command --------------------------------------------------------------------------------

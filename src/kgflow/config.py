@@ -26,6 +26,9 @@ class ModelConfig(_Section):
     dim: Annotated[
         int, Field(ge=1, le=2**20, description="the paper's n, the size of each part")
     ] = 128
+    bias: Annotated[bool, Field(description="a number per entity, added where it is the tail")] = (
+        False
+    )
     options: Annotated[
         dict[str, Option], Field(description="what only this model knows, such as x0 = 'uniform'")
     ] = {}
@@ -80,6 +83,9 @@ class TrainingConfig(_Section):
         Literal["tails", "both", "bernoulli"],
         Field(description="what margin and self-adversarial replace: tails, both or bernoulli"),
     ] = "tails"
+    adversarial: Annotated[
+        float, Field(ge=0, description="how much more the best corruptions count, α; self-… only")
+    ] = 1.0
     query_dropout: Annotated[float, Field(ge=0, lt=1, description="share of a query left out")] = (
         0.0
     )
@@ -128,6 +134,7 @@ USED_BY = {
     "smoothing": ("kvsall",),
     "negatives": ("sampled", "sampled-softmax", "margin", "self-adversarial"),
     "corruption": ("margin", "self-adversarial"),
+    "adversarial": ("self-adversarial",),
 }
 """Knobs that only some losses have a use for."""
 

@@ -135,7 +135,8 @@ def _margin(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
 
 def _self_adversarial(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
     corruption, dropout = CORRUPTIONS[chosen.corruption](), (chosen.dropout, chosen.query_dropout)
-    return SelfAdversarial(model, index, chosen.margin, chosen.negatives, corruption, *dropout)
+    given = (chosen.margin, chosen.negatives, corruption, *dropout, chosen.adversarial)
+    return SelfAdversarial(model, index, *given)
 
 
 LOSSES: dict[str, Callable[[TrainingConfig, Model, QueryIndex], Loss]] = {

@@ -326,6 +326,7 @@ def train(
     smoothing: float | None = None,
     negatives: int | None = None,
     corruption: str | None = None,
+    adversarial: float | None = None,
     query_dropout: float | None = None,
     regularizer: str | None = None,
     penalty: float | None = None,
@@ -333,6 +334,7 @@ def train(
     optimizer: str | None = None,
     schedule: str | None = None,
     warmup: float | None = None,
+    bias: bool | None = None,
     options: Mapping[str, Option] | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -365,6 +367,7 @@ def train(
         smoothing: of the labels of "kvsall".
         negatives: entities drawn per batch ("sampled", "sampled-softmax") or per fact.
         corruption: what is replaced in a fact: "tails", "both" or "bernoulli".
+        adversarial: α of "self-adversarial", how much more the best corruptions count.
         query_dropout: the share of each query's numbers left out in training.
         regularizer: "l2", "n3" or "dura", with a penalty.
         penalty: the regularizer's weight.
@@ -372,6 +375,7 @@ def train(
         optimizer: "adam", "adagrad" or "row-adagrad".
         schedule: of the rate, "exponential", "cosine" or "plateau".
         warmup: epochs until the rate is reached.
+        bias: whether every entity has a number that is added where it is the tail.
         options: what only this model knows, such as ``{"x0": "uniform"}``.
         out: the run directory; ``runs/<data>-<model>-<date>`` if not given.
         force: replace a run that is there.
@@ -397,6 +401,7 @@ def train(
         "smoothing": smoothing,
         "negatives": negatives,
         "corruption": corruption,
+        "adversarial": adversarial,
         "query_dropout": query_dropout,
         "regularizer": regularizer,
         "penalty": penalty,
@@ -405,7 +410,7 @@ def train(
         "schedule": schedule,
         "warmup": warmup,
     }
-    chosen = {"name": model, "dim": dim, "options": dict(options or {})}
+    chosen = {"name": model, "dim": dim, "bias": bias, "options": dict(options or {})}
     name = data.name if isinstance(data, Dataset) else str(data)
     values = {"data": name, "model": _given(chosen), "training": _given(training)}
     experiment = settle(values, "train")
@@ -519,7 +524,7 @@ def _trainer(
 def _build(experiment: Experiment, data: Dataset, device: str) -> Model:
     chosen = experiment.model
     entities, relations = len(data.entities), 2 * len(data.relations)
-    model = build(chosen.name, entities, relations, chosen.dim, chosen.options)
+    model = build(chosen.name, entities, relations, chosen.dim, chosen.options, chosen.bias)
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:

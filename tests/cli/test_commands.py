@@ -57,7 +57,8 @@ def test_config_file_with_flags_on_top(answer, tmp_path):
     )
     found = answer("train", "--config", config, "--epochs", 1, "--out", tmp_path / "run")
     assert found["epochs"] == 1
-    assert found["model"] == {"name": "nfe-2", "dim": 4, "options": {"x0": "uniform"}}
+    expected = {"name": "nfe-2", "dim": 4, "bias": False, "options": {"x0": "uniform"}}
+    assert found["model"] == expected
 
 
 def test_tensorboard_gets_every_epoch(answer, tmp_path):

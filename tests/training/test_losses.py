@@ -148,11 +148,13 @@ SIDES = {"tails": Tails(), "both": BothSides(), "bernoulli": Bernoulli()}
 
 @pytest.mark.parametrize("sides", SIDES)
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("kind", [MarginRanking, SelfAdversarial])
-def test_negative_sampling(kind, model, sides):
+@pytest.mark.parametrize("alpha", [None, 1.0, 0.0, 2.5])
+def test_negative_sampling(alpha, model, sides):
+    """Margin ranking, or with an α the self-adversarial loss."""
     data = random_graph(weighted=True)
     model, index = random_model(model, data, dim=4, spread=0.5), data.queries("train")
-    loss = kind(model, index, 1.5, negatives=3, corruption=SIDES[sides])
+    given = (model, index, 1.5, 3, SIDES[sides])
+    loss = MarginRanking(*given) if alpha is None else SelfAdversarial(*given, alpha=alpha)
     torch.manual_seed(7)
     drawn = loss.draw(ROWS)
     assert drawn.head.any() == (sides != "tails")
@@ -162,10 +164,10 @@ def test_negative_sampling(kind, model, sides):
     ):
         wrong = [(e, r, t) if head else (h, r, e) for e, head in zip(others, heads, strict=True)]
         s, *f = (model.score(*(torch.tensor([x]) for x in one))[0] for one in [(h, r, t), *wrong])
-        if kind is MarginRanking:
+        if alpha is None:
             one = sum(torch.clamp(1.5 - s + x, min=0) for x in f) / 3
         else:
-            p = [math.exp(x.item()) for x in f]
+            p = [math.exp(alpha * x.item()) for x in f]
             one = softplus(-s - 1.5) + sum(
                 a * softplus(x + 1.5) for a, x in zip(p, f, strict=True)
             ) / sum(p)

@@ -22,6 +22,7 @@ WAYS = {
     "sampled-softmax": {"loss": "sampled-softmax", "negatives": 8},
     "margin": {"loss": "margin", "negatives": 4, "corruption": "both"},
     "self-adversarial": {"loss": "self-adversarial", "negatives": 4, "corruption": "bernoulli"},
+    "adversarial": {"loss": "self-adversarial", "negatives": 4, "adversarial": 3.0},
     "n3": {"regularizer": "n3", "penalty": 0.05},
     "l2": {"regularizer": "l2", "penalty": 0.05},
     "relations": {"relation_weight": 0.5},
@@ -32,12 +33,15 @@ WAYS = {
     "cosine": {"schedule": "cosine"},
     "plateau": {"schedule": "plateau", "lr": 0.3},
     "warmup": {"warmup": 1.5},
+    "bias": {"bias": True},
+    "bias, sampled": {"bias": True, "loss": "sampled", "negatives": 8},
 }
 
 
-def experiment(**training):
+def experiment(bias=False, **training):
     settings = {"epochs": 3, "batch_size": 40, "lr": 0.05, "decay": 0.5} | training
-    return Experiment(data="random", model=ModelConfig(dim=4), training=TrainingConfig(**settings))
+    model = ModelConfig(dim=4, bias=bias)
+    return Experiment(data="random", model=model, training=TrainingConfig(**settings))
 
 
 def weights(directory):
@@ -82,6 +86,10 @@ REFUSED = [
     ({"negatives": 5}, "or take sampled or sampled-softmax or margin or self-adversarial"),
     ({"loss": "softmax", "backward": "sparse"}, "'training.backward' is 'sparse'"),
     ({"loss": "sampled", "negatives": 5, "corruption": "both"}, "'training.corruption'"),
+    (
+        {"loss": "margin", "negatives": 5, "adversarial": 2.0},
+        "'training.adversarial' is 2.0, which loss 'margin' has no use for",
+    ),
     ({"loss": "margin"}, "needs 'training.negatives'"),
     ({"penalty": 0.1}, "go together"),
     ({"regularizer": "n3"}, "go together"),

@@ -22,12 +22,19 @@ def _setting(name: str) -> Any:  # noqa: ANN401
     return typer.Option(help=f"{str(field.description).capitalize()} [{field.default}].")
 
 
+def _flag(name: str) -> Any:  # noqa: ANN401
+    """The same for a field that is true or false."""
+    described = str(ModelConfig.model_fields[name].description)
+    return typer.Option(f"--{name}", help=f"{described.capitalize()}.")
+
+
 def train(
     data: Annotated[str | None, typer.Argument(metavar="DATA", help=DATA_HELP)] = None,
     config: Annotated[Path | None, typer.Option(help="An experiment file; flags win.")] = None,
     resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with a run.")] = None,
     model: Annotated[str | None, typer.Option(help="The model [nfe-1].")] = None,
     dim: Annotated[int | None, _setting("dim")] = None,
+    bias: Annotated[bool, _flag("bias")] = False,
     option: Annotated[
         list[str] | None, typer.Option(help="Of this model only, as key=value: x0=uniform.")
     ] = None,
@@ -48,6 +55,7 @@ def train(
     smoothing: Annotated[float | None, _setting("smoothing")] = None,
     negatives: Annotated[int | None, _setting("negatives")] = None,
     corruption: Annotated[str | None, _setting("corruption")] = None,
+    adversarial: Annotated[float | None, _setting("adversarial")] = None,
     query_dropout: Annotated[float | None, _setting("query_dropout")] = None,
     regularizer: Annotated[str | None, _setting("regularizer")] = None,
     penalty: Annotated[float | None, _setting("penalty")] = None,
@@ -104,7 +112,7 @@ def _experiment(data: str | None, config: Path | None, given: dict[str, Any]) ->
     if config:
         values |= read(Experiment, config).model_dump(exclude_unset=True)
     values["training"] |= {k: v for k, v in given.items() if k in TrainingConfig.model_fields}
-    names = {"model": "name", "dim": "dim"}
+    names = {"model": "name", "dim": "dim", "bias": "bias"}
     values["model"] |= {names[k]: v for k, v in given.items() if k in names}
     chosen = dict(map(_pair, given.get("option", [])))
     values["model"]["options"] = values["model"].get("options", {}) | chosen

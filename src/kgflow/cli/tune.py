@@ -1,5 +1,6 @@
 """kgflow tune."""
 
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ from kgflow.cli.source import Source, open_data
 from kgflow.errors import KgflowError, suggest
 
 if TYPE_CHECKING:
+    from kgflow.data import Dataset
     from kgflow.tuning import Tried
 
 SHOWN = 10
@@ -22,15 +24,21 @@ def tune(
     model: Annotated[str, typer.Option(help="The model.")] = "nfe-1",
     dim: Annotated[int | None, typer.Option(help="The paper's n, for all trials.")] = None,
     trials: Annotated[
-        int | None, typer.Option(min=1, help="How many in all [paper: to its end; tpe: 30].")
+        int | None,
+        typer.Option(min=1, help="How many in all [paper: 26, its end; tpe: 30; hyperband: 60]."),
     ] = None,
     protocol: Annotated[
-        str, typer.Option(help="paper: margin, then rate, decay, batch size; or tpe.")
+        str,
+        typer.Option(help="paper: margin, then rate, decay, batch size; tpe; or hyperband."),
     ] = "paper",
     epochs: Annotated[int | None, typer.Option(min=1, help="Of each trial.")] = None,
     reduce: Annotated[
-        float, typer.Option(help="Search on a k-core with this share of the facts.")
+        float, typer.Option(help="Search on a smaller graph with this share of the facts.")
     ] = 1.0,
+    reduce_by: Annotated[
+        str | None,
+        typer.Option(help="core: the k-core; or sample: facts between random entities [core]."),
+    ] = None,
     storage: Annotated[
         Path | None, typer.Option(help="An SQLite file: keeps the search, may be shared.")
     ] = None,
@@ -48,20 +56,14 @@ def tune(
     """
     check_writable(out)
     from kgflow.config import dump
-    from kgflow.data import k_core
     from kgflow.training import write_atomic
     from kgflow.tuning import PROTOCOLS, Search, best_experiment
     from kgflow.tuning import tune as search_all
 
-    if protocol not in PROTOCOLS:
-        hint = suggest(protocol, PROTOCOLS) or f"; known are {', '.join(PROTOCOLS)}"
-        raise KgflowError(f"unknown protocol '{protocol}'{hint}")
+    _known("protocol", protocol, PROTOCOLS)
     chosen: dict[str, Any] = {"name": model} | ({} if dim is None else {"dim": dim})
     training = {"seed": seed} | ({} if epochs is None else {"epochs": epochs})
-    graph = open_data(data)
-    if reduce != 1:
-        graph = k_core(graph, reduce)
-        say(f"note: searching on a core of {graph}")
+    graph = _smaller(open_data(data), reduce, reduce_by)
     search = Search(
         graph,
         {"data": data, "model": chosen, "training": training},
@@ -81,6 +83,26 @@ def tune(
         return
     _show(found)
     print(f"the best is in {out}: kgflow train --config {out}")
+
+
+def _smaller(graph: "Dataset", share: float, by: str | None) -> "Dataset":
+    from kgflow.data import REDUCTIONS
+
+    if share == 1:
+        if by is not None:
+            raise KgflowError("--reduce-by has no use without --reduce, such as 0.2")
+        return graph
+    by = by or "core"
+    _known("reduction", by, REDUCTIONS)
+    graph = REDUCTIONS[by](graph, share)
+    say(f"note: searching on a {by} of {graph}")
+    return graph
+
+
+def _known(what: str, name: str, names: Collection[str]) -> None:
+    if name not in names:
+        hint = suggest(name, names) or f"; known are {', '.join(names)}"
+        raise KgflowError(f"unknown {what} '{name}'{hint}")
 
 
 def _show(found: list["Tried"]) -> None:

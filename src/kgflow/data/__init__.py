@@ -9,7 +9,7 @@ from kgflow.data.dataset import SPLITS, Dataset
 from kgflow.data.downloads import download
 from kgflow.data.holdout import Holdout, hold_out
 from kgflow.data.queries import QueryIndex
-from kgflow.data.reduction import k_core
+from kgflow.data.reduction import REDUCTIONS, entity_sample, k_core
 from kgflow.data.relations import Cardinality, Inverses
 from kgflow.data.sources import import_files, load, read_triples
 from kgflow.data.splits import resplit
@@ -19,6 +19,7 @@ from kgflow.data.vocabulary import Vocabulary
 from kgflow.data.writers import save
 
 __all__ = [
+    "REDUCTIONS",
     "SPLITS",
     "Cardinality",
     "Columns",
@@ -32,6 +33,7 @@ __all__ = [
     "Vocabulary",
     "describe",
     "download",
+    "entity_sample",
     "hold_out",
     "import_files",
     "k_core",

@@ -3,7 +3,7 @@
 from kgflow.engine.blocks import BLOCK, blocks
 from kgflow.engine.entities import TILE, Entities, Lower, Meet
 from kgflow.engine.kernel import Gradients, Kernel, Pass, Targets
-from kgflow.engine.keys import AutogradKeys, FoldedKeys, KeyMap, RowKeys
+from kgflow.engine.keys import AutogradKeys, BiasedKeys, FoldedKeys, KeyMap, RowKeys
 from kgflow.engine.one_vs_all import differentiable, one_vs_all
 from kgflow.engine.pairwise import Pairwise, PairwiseKernel, PairwiseSoftmax
 from kgflow.engine.pullback import Dense, Pullback, Sparse
@@ -17,6 +17,7 @@ __all__ = [
     "TILE",
     "AutogradKeys",
     "Best",
+    "BiasedKeys",
     "Dense",
     "Entities",
     "Exact",

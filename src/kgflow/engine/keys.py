@@ -75,6 +75,31 @@ class RowKeys(KeyMap):
         out.copy_(grad_K)
 
 
+class BiasedKeys(KeyMap):
+    """Another map of all but the last number of a row, which is added to b.
+
+    Args:
+        keys: the other map.
+    """
+
+    def __init__(self, keys: KeyMap) -> None:
+        self.keys = keys
+
+    def width(self, rows: Tensor) -> int:
+        """That of the other map."""
+        return self.keys.width(rows[:, :-1])
+
+    def forward(self, rows: Tensor, K: Tensor, b: Tensor) -> None:
+        """Write K and b, and add the bias."""
+        self.keys.forward(rows[:, :-1], K, b)
+        b.add_(rows[:, -1])
+
+    def backward(self, grad_K: Tensor, grad_b: Tensor, out: Tensor) -> None:
+        """By the bias it is that by b."""
+        self.keys.backward(grad_K, grad_b, out[:, :-1])
+        out[:, -1] = grad_b
+
+
 class FoldedKeys(KeyMap):
     r"""Squared Wasserstein distances: K = Lᵀ(folded parts), b = -|K|², in few passes.
 

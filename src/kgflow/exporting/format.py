@@ -70,8 +70,11 @@ def parts(run: Run, kind: str) -> dict[str, Vectors]:
     Of relations, those with reciprocals: the second half answers (?, r, t).
     """
     table = run.model.entity if kind == "entity" else run.model.relation
-    split = table.split(table.weight.detach())
-    return {k: x.float().cpu().numpy() for k, x in zip(table.parts, split, strict=True)}
+    rows = table.weight.detach()
+    found = dict(zip(table.parts, table.split(rows), strict=True))
+    if table.has_bias:
+        found["bias"] = table.bias(rows)[:, None]
+    return {k: x.float().cpu().numpy() for k, x in found.items()}
 
 
 def names(run: Run, kind: str) -> list[str]:

@@ -104,5 +104,6 @@ def _nearest(run: Run, e: int, k: int) -> list[str]:
         return []  # its D, if there is one, compares something else
     query = model.D.query(model.flow(model.entity.weight[[e]]))
     score = run.predictor.entities.scores(query.Q, query.a)[0]
+    score -= model.entity.bias(model.entity.weight)  # how often it answers says not how near it is
     score[e] = -torch.inf
     return [run.data.label(i) for i in score.topk(min(k, len(score) - 1)).indices.tolist()]

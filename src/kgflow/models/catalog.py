@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from kgflow.algebra import VARIABLES, Variable
 from kgflow.errors import KgflowError, suggest
+from kgflow.models.biased import biased
 from kgflow.models.model import MODELS, Model
 
 Option = str | float | int | bool
@@ -35,18 +36,39 @@ def options(name: str) -> dict[str, inspect.Parameter]:
 
 
 def build(
-    name: str, entities: int, relations: int, dim: int, chosen: Mapping[str, Option] | None = None
+    name: str,
+    entities: int,
+    relations: int,
+    dim: int,
+    chosen: Mapping[str, Option] | None = None,
+    bias: bool = False,
 ) -> Model:
     """A model by name, with options as a configuration file gives them.
+
+    Args:
+        name: the model's name.
+        entities: how many entities.
+        relations: how many relations, with their reciprocals.
+        dim: n.
+        chosen: what only this model knows.
+        bias: whether every entity has a number, at first zero, that is added where it is the tail.
 
     Example:
         >>> build("nfe-2", entities=5, relations=2, dim=4, chosen={"x0": "uniform"}).x0
         Uniform()
+        >>> build("distmult", entities=5, relations=2, dim=4, bias=True).entity
+        Table(5 rows, sigma: 4, bias: 1)
     """
     known = options(name)
     arguments = {k: _convert(name, k, v, known) for k, v in (chosen or {}).items()}
     constructor = model_class(name)
-    return constructor(entities, relations, dim, **arguments)
+    if not bias:
+        return constructor(entities, relations, dim, **arguments)
+    model = biased(constructor)(entities, relations, dim, **arguments)
+    if "bias" in model.entity.parts:
+        raise KgflowError(f"{name} has a bias of every entity as it is: leave 'bias' out")
+    model.entity.add_bias()
+    return model
 
 
 _SIZES = ("entities", "relations", "dim")

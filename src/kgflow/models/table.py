@@ -10,7 +10,7 @@ from torch.nn.functional import dropout
 class Table(nn.Module):
     r"""Rows of parameters, each row a concatenation of named parts.
 
-    Rows start uniform in [-0.1, 0.1].
+    Rows start uniform in [-0.1, 0.1]. Behind its parts a row may hold one number more, its bias.
 
     Args:
         rows: how many entities or relations.
@@ -29,7 +29,26 @@ class Table(nn.Module):
     def __init__(self, rows: int, parts: Mapping[str, int], spared: Collection[str] = ()) -> None:
         super().__init__()
         self.parts, self.spared = dict(parts), spared
-        self.weight = nn.Parameter(torch.empty(rows, sum(self.parts.values())).uniform_(-0.1, 0.1))
+        self.width = sum(self.parts.values())
+        self.weight = nn.Parameter(torch.empty(rows, self.width).uniform_(-0.1, 0.1))
+
+    def add_bias(self) -> None:
+        """Give every row a bias of zero."""
+        zeros = self.weight.new_zeros(len(self), 1)
+        self.weight = nn.Parameter(torch.cat([self.weight.detach(), zeros], dim=1))
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether rows hold more than their parts."""
+        return self.weight.shape[1] > self.width
+
+    def plain(self, rows: Tensor) -> Tensor:
+        """Rows without their bias."""
+        return rows[..., : self.width]
+
+    def bias(self, rows: Tensor) -> Tensor:
+        """The bias of rows ``(..., w)``, ``(...)``: zero where they have none."""
+        return rows[..., self.width :].sum(-1)
 
     def forward(self, ids: Tensor) -> Tensor:
         """The rows of ``ids`` ``(...)``, of shape ``(..., width)``."""
@@ -37,7 +56,7 @@ class Table(nn.Module):
 
     def split(self, rows: Tensor) -> tuple[Tensor, ...]:
         """The parts of some rows, each ``(..., width of the part)``."""
-        return rows.split(list(self.parts.values()), dim=-1)
+        return self.plain(rows).split(list(self.parts.values()), dim=-1)
 
     def drop(self, rows: Tensor, share: float) -> Tensor:
         """Rows with a random share of their numbers at zero and the rest larger in turn.
@@ -47,11 +66,13 @@ class Table(nn.Module):
         if not share or not self.spared:
             return dropout(rows, share)
         parts = zip(self.parts, self.split(rows), strict=True)
-        return torch.cat([x if k in self.spared else dropout(x, share) for k, x in parts], dim=-1)
+        dropped = [x if k in self.spared else dropout(x, share) for k, x in parts]
+        return torch.cat([*dropped, rows[..., self.width :]], dim=-1)
 
     def __len__(self) -> int:
         return self.weight.shape[0]
 
     def extra_repr(self) -> str:
         """What `print(model)` shows."""
-        return f"{len(self)} rows, {', '.join(f'{k}: {v}' for k, v in self.parts.items())}"
+        parts = self.parts | ({"bias": 1} if self.has_bias else {})
+        return f"{len(self)} rows, {', '.join(f'{k}: {v}' for k, v in parts.items())}"

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from kgflow.algebra import coordinates
 from kgflow.algebra.coordinates import cholesky
-from kgflow.engine import AutogradKeys, FoldedKeys, KeyMap, RowKeys
+from kgflow.engine import AutogradKeys, BiasedKeys, FoldedKeys, KeyMap, RowKeys
 from kgflow.models import FlowModel, Model
 
 
@@ -24,7 +24,8 @@ def key_map(model: Model) -> KeyMap:
     """
     own = AutogradKeys(model.lower_keys)
     rows = _random(model, 16, model.entity.weight.shape[1])
-    for candidate in _candidates(model, rows):
+    for found in _candidates(model, model.entity.plain(rows)):
+        candidate = BiasedKeys(found) if model.entity.has_bias else found
         if _agree(candidate, own, rows):
             return candidate
     return own

@@ -139,14 +139,36 @@ class SelfAdversarial(NegativeSampling):
               - \sum_i p_i \log\sigma(-\gamma - f(h_i, r, t_i)), \quad
               p = \mathrm{softmax}(\alpha f(h_i, r, t_i))
 
-    p is taken as given: it has no gradient. α is 1; with 0 all would count the same.
+    p is taken as given: it has no gradient.
+
+    Args:
+        model: what is trained.
+        index: the training queries.
+        margin: γ.
+        negatives: n, for each triple.
+        corruption: which side is replaced.
+        dropout: the share of each head's numbers that are left out in training.
+        query_dropout: the share of each query's numbers that are left out in training.
+        alpha: α; with 0 all corrupted triples count the same.
 
     Reference:
         Sun, Deng, Nie, Tang: RotatE: Knowledge Graph Embedding by Relational Rotation in Complex
         Space, ICLR 2019.
     """
 
-    alpha = 1.0
+    def __init__(
+        self,
+        model: Model,
+        index: QueryIndex,
+        margin: float,
+        negatives: int,
+        corruption: Corruption,
+        dropout: float = 0.0,
+        query_dropout: float = 0.0,
+        alpha: float = 1.0,
+    ) -> None:
+        super().__init__(model, index, margin, negatives, corruption, dropout, query_dropout)
+        self.alpha = alpha
 
     def compare(self, true: Tensor, false: Tensor) -> Tensor:
         """Both halves."""

@@ -35,18 +35,19 @@ class Regularizer(Term):
 
 
 class L2(Regularizer):
-    r""":math:`\Omega = |h|^2 + |r|^2 + |t|^2`, of the numbers in the rows."""
+    r""":math:`\Omega = |h|^2 + |r|^2 + |t|^2`, of the numbers in the rows, biases aside."""
 
     def penalty(self, h: Tensor, r: Tensor, t: Tensor) -> Tensor:
         """The squared norms."""
-        return sum((x.square().sum(-1) for x in (h, r, t)), h.new_zeros(()))
+        rows = (self.model.entity.plain(h), r, self.model.entity.plain(t))
+        return sum((x.square().sum(-1) for x in rows), h.new_zeros(()))
 
 
 class N3(Regularizer):
     r""":math:`\Omega = \sum_i |h_i|^3 + |r_i|^3 + |t_i|^3`, the nuclear 3-norm.
 
     A coordinate's modulus is over the parts of its row, where these are of one size: re and im of
-    ComplEx, μ and σ of NFE-1; else every number is a coordinate.
+    ComplEx, μ and σ of NFE-1; else every number is a coordinate. Biases do not count.
 
     Reference:
         Lacroix, Usunier, Obozinski: Canonical Tensor Decomposition for Knowledge Base Completion,
@@ -88,15 +89,16 @@ def _is_distance(model: Model) -> bool:
     """Whether Q is 2q, as in -|q - k|² = 2qk - |q|² - |k|²: where b is -|K|² of random rows."""
     generator = torch.Generator().manual_seed(0)
     rows = torch.randn(8, model.entity.weight.shape[1], generator=generator)
+    rows = rows.to(model.entity.weight)
     with torch.no_grad():
-        keys = model.lower_keys(rows.to(model.entity.weight))
-    return torch.allclose(keys.b, -keys.K.square().sum(-1), rtol=1e-4)
+        keys = model.lower_keys(rows)
+    return torch.allclose(keys.b - model.entity.bias(rows), -keys.K.square().sum(-1), rtol=1e-4)
 
 
 def _cubes(table: Table, rows: Tensor) -> Tensor:
     parts = table.split(rows)
     if len({part.shape[-1] for part in parts}) > 1:
-        return rows.abs().pow(3).sum(-1)
+        return table.plain(rows).abs().pow(3).sum(-1)
     square = torch.stack(parts).square().sum(0)
     # x^(3/2) has no slope that is a number at 0 if it is made of a root.
     return square.pow(1.5).sum(-1)

@@ -28,6 +28,7 @@ class PaperProtocol(Protocol):
 
     Args:
         matrix: whether the model is a matrix product, which is all the same here.
+        epochs: of a trial, likewise.
         grids: the values of each setting, in the order of the search.
         start: the values before.
 
@@ -41,10 +42,11 @@ class PaperProtocol(Protocol):
     def __init__(
         self,
         matrix: bool = True,
+        epochs: int = 80,
         grids: Mapping[str, Sequence[float]] = GRIDS,
         start: Mapping[str, float] = START,
     ) -> None:
-        super().__init__(matrix)
+        super().__init__(matrix, epochs)
         self.grids, self.start = grids, start
 
     def sampler(self, seed: int) -> "optuna.samplers.BaseSampler":

@@ -13,6 +13,7 @@ class Protocol(ABC):
 
     Args:
         matrix: whether the model is a matrix product.
+        epochs: of a trial that goes to its end.
     """
 
     fixed: ClassVar[Mapping[str, Any]] = {}
@@ -20,8 +21,8 @@ class Protocol(ABC):
     usual: ClassVar[int]
     """How many trials, where nobody says."""
 
-    def __init__(self, matrix: bool = True) -> None:
-        self.matrix = matrix
+    def __init__(self, matrix: bool = True, epochs: int = 80) -> None:
+        self.matrix, self.epochs = matrix, epochs
 
     @abstractmethod
     def sampler(self, seed: int) -> "optuna.samplers.BaseSampler":

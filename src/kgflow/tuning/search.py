@@ -44,8 +44,10 @@ class Search:
 
     def make_protocol(self) -> Protocol:
         """The protocol, for this search's model."""
-        model = self.experiment({}).model
-        return self.protocol(build(model.name, 1, 2, model.dim, model.options).meet is None)
+        experiment = self.experiment({})
+        model = experiment.model
+        matrix = build(model.name, 1, 2, model.dim, model.options).meet is None
+        return self.protocol(matrix, experiment.training.epochs)
 
 
 @dataclass(frozen=True)

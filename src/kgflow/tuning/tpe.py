@@ -1,53 +1,20 @@
-"""A protocol that learns from what it tried."""
+"""Trials against the median."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kgflow.tuning.protocol import Protocol
+from kgflow.tuning.parzen import ParzenProtocol
 
 if TYPE_CHECKING:
     import optuna
 
 
-class TpeProtocol(Protocol):
-    """Tree-structured Parzen estimators; trials that fall behind the median end early.
-
-    Searched are the learning rate, its decay, the batch size, dropout of heads, the loss (1-vs-all
-    with its margin, or softmax) and, for matrix products, the weight of a DURA penalty.
-
-    Reference:
-        Bergstra, Bardenet, Bengio, Kégl: Algorithms for Hyper-Parameter Optimization, NeurIPS 2011.
-    """
+class TpeProtocol(ParzenProtocol):
+    """Trials that fall behind the median of those before them end early."""
 
     usual = 30
-
-    def sampler(self, seed: int) -> "optuna.samplers.BaseSampler":
-        """TPE, which takes settings that others are trying for bad ones."""
-        import optuna
-
-        return optuna.samplers.TPESampler(seed=seed, constant_liar=True)
 
     def pruner(self) -> "optuna.pruners.BasePruner":
         """By the median, after five trials."""
         import optuna
 
         return optuna.pruners.MedianPruner(n_startup_trials=5, n_warmup_steps=1)
-
-    def prepare(self, study: "optuna.Study") -> bool:
-        """There is always something left."""
-        return True
-
-    def settings(self, trial: "optuna.Trial") -> dict[str, Any]:
-        """Drawn by the sampler."""
-        found: dict[str, Any] = {
-            "lr": trial.suggest_float("lr", 3e-4, 0.1, log=True),
-            "decay": trial.suggest_float("decay", 0.9, 1.0),
-            "batch_size": trial.suggest_categorical("batch_size", (64, 128, 256, 512, 1024)),
-            "dropout": trial.suggest_float("dropout", 0.0, 0.5),
-            "loss": trial.suggest_categorical("loss", ("one-vs-all", "softmax")),
-        }
-        if found["loss"] == "one-vs-all":
-            found["margin"] = trial.suggest_float("margin", -8.0, 16.0)
-        if self.matrix and trial.suggest_categorical("regularizer", ("none", "dura")) == "dura":
-            found["regularizer"] = "dura"
-            found["penalty"] = trial.suggest_float("penalty", 1e-4, 0.3, log=True)
-        return found

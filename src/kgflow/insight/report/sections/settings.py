@@ -55,6 +55,7 @@ def _model(run: Run) -> dict[str, str]:
         "dimension n": f"{config.dim:,}",
         "numbers per entity": f"{run.model.entity.weight.shape[1]:,}",
         "numbers in all": f"{numbers:,}",
+        **({"bias of entities": "yes"} if config.bias else {}),
         **{f"option {k}": str(v) for k, v in config.options.items()},
     }
 

@@ -1,0 +1,41 @@
+"""Any model with a number for every entity that is added where it is the tail."""
+
+from functools import cache
+
+from torch import Tensor
+
+from kgflow.algebra import Keys, Query
+from kgflow.models.model import Model
+
+
+class Biased(Model):
+    r"""What stands before a model to give it a bias.
+
+    .. math:: f(h, r, t) + \beta_t, \quad S = QK^T + a + (b + \beta)
+
+    The bias is the last number of an entity's row, and part of b: so whatever is written against
+    `lower_query` and `lower_keys` knows it, and whatever looks at the parts of a row does not. That
+    an entity answers many questions, whatever they are, need not be said by its other numbers.
+    """
+
+    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+        """The model's own, of rows without their bias."""
+        return super().lower_query(self.entity.plain(h), r)  # type: ignore[safe-super]
+
+    def lower_keys(self, t: Tensor) -> Keys:
+        """The model's own, and the bias."""
+        K, b = super().lower_keys(self.entity.plain(t))  # type: ignore[safe-super]
+        return Keys(K, b + self.entity.bias(t))
+
+
+@cache
+def biased(kind: type[Model]) -> type[Model]:
+    """The class of a kind of model that knows biases; its tables have none before `add_bias`.
+
+    Example:
+        >>> from kgflow.models.distmult import DistMult
+        >>> found = biased(DistMult)
+        >>> found.__name__, issubclass(found, DistMult), found.name
+        ('BiasedDistMult', True, 'distmult')
+    """
+    return type(f"Biased{kind.__name__}", (Biased, kind), {})

@@ -1,0 +1,241 @@
+"""A bias is added to the score of every tail, and to nothing else."""
+
+import numpy as np
+import pytest
+import torch
+
+import kgflow
+from graphs import ALL_MODELS, BIASED, random_graph, random_model
+from kgflow.engine import AutogradKeys, BiasedKeys
+from kgflow.errors import KgflowError
+from kgflow.evaluation import rank
+from kgflow.insight.profile import _nearest
+from kgflow.models import build, composed_entropy, entity_entropy
+from kgflow.training import (
+    L2,
+    N3,
+    Dura,
+    KvsAll,
+    MarginRanking,
+    OneVsAll,
+    RelationPrediction,
+    SampledOneVsAll,
+    SelfAdversarial,
+    Softmax,
+    Sum,
+)
+from kgflow.training.corruption import BothSides
+from kgflow.training.keymap import key_map
+from kgflow.training.regularizers import _is_distance
+
+DATA = random_graph(weighted=True)
+INDEX = DATA.queries("train")
+ROWS = np.array([3, 0, 11, 5])
+E, R = len(DATA.entities), 2 * len(DATA.relations)
+
+
+def pair(name, dim=12, spread=0.7):
+    """A model without biases, the same with them, and the biases."""
+    plain, biased = (random_model(name, DATA, dim, spread=spread, bias=b) for b in (False, True))
+    bias = torch.linspace(-1, 2, E, dtype=torch.float64)
+    state = plain.state_dict()
+    rows = torch.cat([state["entity.weight"], bias[:, None]], dim=1)
+    biased.load_state_dict(state | {"entity.weight": rows})
+    return plain, biased, bias
+
+
+def everything():
+    return (x.flatten() for x in torch.meshgrid(*map(torch.arange, (E, R, E)), indexing="ij"))
+
+
+@pytest.mark.parametrize("name", BIASED)
+def test_the_bias_of_the_tail_is_added(name):
+    plain, biased, bias = pair(name)
+    h, r, t = everything()
+    torch.testing.assert_close(biased.score(h, r, t), plain.score(h, r, t) + bias[t])
+
+
+@pytest.mark.parametrize("name", BIASED)
+def test_it_begins_at_zero_and_leaves_the_rest_of_the_beginning_alone(name):
+    found = []
+    for bias in (False, True):
+        torch.manual_seed(3)
+        found.append(build(name, E, R, 12, bias=bias))
+    plain, biased = found
+    h, r, t = everything()
+    assert torch.equal(plain.eval().score(h, r, t), biased.eval().score(h, r, t))
+    assert torch.equal(biased.entity.weight[:, -1], torch.zeros(E))
+    assert biased.name == name
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL_MODELS) - set(BIASED)))
+def test_models_that_have_one_are_not_given_another(name):
+    with pytest.raises(KgflowError, match=f"{name} has a bias of every entity as it is"):
+        build(name, E, R, 12, bias=True)
+
+
+LOSSES = {
+    "one-vs-all": lambda m: OneVsAll(m, INDEX, 1.5, block=7),
+    "softmax": lambda m: Softmax(m, INDEX, block=7),
+}
+
+
+def gradients(model):
+    return [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in model.parameters()]
+
+
+def naive(name, model):
+    """Triple by triple against every entity, by scores alone."""
+    total, facts = 0.0, LOSSES[name](model).facts(ROWS)
+    everyone = torch.arange(E)
+    for h, r, t, weight in zip(*facts, strict=True):
+        s = model.score(h.expand(E), r.expand(E), everyone)
+        if name == "softmax":
+            cost = torch.logsumexp(s, 0) - s[t]
+        else:
+            cost = torch.nn.functional.softplus(s + 1.5).sum() - (s[t] + 1.5)
+        total = total + weight * cost
+    return total
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", BIASED)
+def test_the_quick_step_is_the_definition(name, loss):
+    _, model, _ = pair(name)
+    expected = naive(loss, model)
+    model.zero_grad()
+    expected.backward()
+    want = gradients(model)
+    assert want[0][:, -1].abs().max() > 0, "biases are learned"
+    model.zero_grad()
+    model.entity.weight.grad = torch.full_like(model.entity.weight, torch.nan)
+    value = LOSSES[loss](model).backward(ROWS)
+    assert value == pytest.approx(expected.item(), rel=1e-9)
+    for got, w in zip(gradients(model), want, strict=True):
+        torch.testing.assert_close(got, w, rtol=1e-7, atol=1e-10)
+
+
+TERMS = {
+    "relations": lambda m: RelationPrediction(m, 1.0),
+    "l2": lambda m: L2(m, 1.0),
+    "n3": lambda m: N3(m, 1.0),
+    "dura": lambda m: Dura(m, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-k", "distmult", "complex", "transe-l1"])
+@pytest.mark.parametrize("term", TERMS)
+def test_terms_do_not_know_it(name, term):
+    """Penalties are of the other numbers, and between relations the tail's bias cancels."""
+    models = pair(name)[:2]
+    if term == "dura" and models[0].meet is not None:
+        return
+    found = []
+    for model in models:
+        facts = OneVsAll(model, INDEX, 0.0).facts(ROWS)
+        value = sum(TERMS[term](model).parts(facts, model.entity))
+        model.zero_grad()
+        value.backward()
+        found.append((value.detach(), *gradients(model)))
+    plain, biased = found
+    assert biased[1][:, -1].abs().max() < 1e-12
+    biased = (biased[0], biased[1][:, :-1], *biased[2:])
+    for one, other in zip(plain, biased, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("name", BIASED)
+def test_what_is_found_out_by_trial_is_found_out(name):
+    plain, biased, _ = pair(name)
+    assert _is_distance(plain) == _is_distance(biased)
+    if plain.meet is None:
+        quick, found = key_map(plain), key_map(biased)
+        if isinstance(quick, AutogradKeys):
+            assert isinstance(found, AutogradKeys)
+        else:
+            assert isinstance(found, BiasedKeys)
+            assert type(found.keys) is type(quick)
+
+
+SAMPLED = {
+    "kvsall": lambda m: KvsAll(m, INDEX, 1.0, smoothing=0.1),
+    "sampled": lambda m: SampledOneVsAll(m, INDEX, 1.0, negatives=6),
+    "margin": lambda m: MarginRanking(m, INDEX, 1.0, negatives=3, corruption=BothSides()),
+    "self-adversarial": lambda m: SelfAdversarial(m, INDEX, 1.0, 3, BothSides()),
+    "terms": lambda m: Sum(Softmax(m, INDEX), [L2(m, 0.1), RelationPrediction(m, 0.2)]),
+}
+
+
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-3", "distmult", "transe-l1"])
+@pytest.mark.parametrize("loss", SAMPLED)
+def test_other_losses_step_as_they_are_called(name, loss):
+    _, model, _ = pair(name, dim=4)
+    found, made = [], SAMPLED[loss](model)
+    for step in (lambda: made(ROWS).backward(), lambda: made.backward(ROWS)):
+        model.zero_grad()
+        torch.manual_seed(0)
+        step()
+        found.append(gradients(model))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-7, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", BIASED)
+def test_dropout_of_heads_spares_what_it_spared(name):
+    _, model, _ = pair(name)
+    rows = model.entity.drop(model.entity.weight, 0.5)
+    assert rows.shape == model.entity.weight.shape
+    for part, dropped in zip(*map(model.entity.split, (model.entity.weight, rows)), strict=True):
+        assert part.shape == dropped.shape
+    assert model.lower_query(rows, model.relation(torch.zeros(E, dtype=int))).a.shape == (E,)
+
+
+def test_uncertainty_and_neighbours_do_not_know_it(tmp_path):
+    plain, biased, _ = pair("nfe-1")
+    torch.testing.assert_close(entity_entropy(plain), entity_entropy(biased))
+    h, r = torch.tensor([0, 3]), torch.tensor([1, 2])
+    torch.testing.assert_close(composed_entropy(plain, h, r), composed_entropy(biased, h, r))
+    run = kgflow.train(DATA, dim=4, epochs=1, bias=True, out=tmp_path / "run")
+    before = _nearest(run, 0, 5)
+    run.model.entity.weight.data[:, -1] = torch.linspace(-9, 9, E)
+    run.__dict__.pop("predictor", None)
+    assert _nearest(run, 0, 5) == before
+
+
+def test_popular_answers_are_learned_by_it():
+    """Of entities that are one point, only the bias can tell who is often the tail."""
+    model = build("distmult", E, R, 2, bias=True).double()
+    for parameter in model.parameters():
+        parameter.data.zero_()
+    loss, step = Softmax(model, INDEX), torch.optim.Adam(model.parameters(), lr=0.1)
+    for _ in range(400):
+        step.zero_grad()
+        loss.backward(np.arange(len(INDEX)))
+        step.step()
+    facts = loss.facts(np.arange(len(INDEX)))
+    share = torch.zeros(E, dtype=torch.float64).index_add(0, facts.t, facts.weight)
+    found = torch.softmax(model.entity.bias(model.entity.weight.detach()), 0)
+    torch.testing.assert_close(found, share / share.sum(), rtol=0.02, atol=1e-3)
+
+
+def test_a_run_keeps_it(tmp_path):
+    run = kgflow.train(DATA, dim=4, epochs=2, bias=True, out=tmp_path / "run")
+    again = kgflow.open(tmp_path / "run")
+    assert again.config.model.bias
+    assert torch.equal(run.model.entity.weight, again.model.entity.weight)
+    assert again.model.entity.weight[:, -1].abs().max() > 0
+    assert again.evaluate("test")["realistic"] == run.metrics["test"]["realistic"]
+    S = again.predictor.entities.scores(*again.model.query(*torch.tensor([[0], [1]])))
+    everyone = torch.arange(E)
+    alone = again.model.score(torch.zeros_like(everyone), torch.ones_like(everyone), everyone)
+    torch.testing.assert_close(S[0], alone)
+    assert rank(again.model, DATA.queries("test"), again.known) is not None
+
+
+def test_a_run_without_the_key_has_none(tmp_path):
+    kgflow.train(DATA, dim=4, epochs=1, out=tmp_path / "run")
+    file = tmp_path / "run" / "config.toml"
+    text = file.read_text()
+    assert "bias = false\n" in text
+    file.write_text(text.replace("bias = false\n", ""))
+    assert not kgflow.open(tmp_path / "run").model.entity.has_bias
