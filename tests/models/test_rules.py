@@ -308,6 +308,35 @@ def affine(mirrors: bool = True) -> Family:
     )
 
 
+def planes() -> Family:
+    """σ x + μ of complex numbers: isometries where |σ| = 1; the scales take |σ|."""
+
+    def put(model: Model, r: int, f: tuple[Tensor, Tensor]) -> None:
+        mu, sigma = f
+        write(model, r, re=sigma.real, im=sigma.imag, mu_re=mu.real, mu_im=mu.imag)
+
+    def drawn() -> Tensor:
+        return torch.complex(torch.randn(HALF).double(), torch.randn(HALF).double())
+
+    def sample(model: Model, isometric: bool) -> tuple[Tensor, Tensor]:
+        sigma = drawn()
+        return drawn(), sigma / sigma.abs() if isometric else sigma
+
+    def best(model: Model, h: Tensor, f: tuple[Tensor, Tensor]) -> Tensor:
+        x, y, scales = h.split(HALF, dim=1)
+        image = f[1] * torch.complex(x, y) + f[0]
+        return cat([image.real, image.imag, f[1].abs() * scales], dim=1)
+
+    return Family(
+        put,
+        best,
+        sample,
+        involution=lambda model: (drawn(), -torch.ones_like(drawn())),
+        inverse=lambda f: (-f[0] / f[1], 1 / f[1]),
+        compose=lambda g, f: (g[1] * f[0] + g[0], g[1] * f[1]),
+    )
+
+
 def scalings(**given: Any) -> Family:
     """σ x of scales alone."""
     return Family(
@@ -434,6 +463,7 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "tucker": lambda: matrices(put_slice, mirror, orthogonal, sphere=True),
     "distmult": lambda: scalings(involution=lambda model: -torch.ones(DIM).double()),
     "nfe-1-sigma": scalings,
+    "nfe-1-complex": planes,
     **dict.fromkeys(("nfe-point", "nfe-1", "nfe-2", "nfe-3", "tucker-flow"), affine),
     **dict.fromkeys(("nfe-k", "nfe-k-quadratic", "nfe-k-cubic"), affine),
     "nfe-2-paper": lambda: affine(mirrors=False),

@@ -288,3 +288,34 @@ def test_rows_start_uniform_within_a_tenth():
     assert weight.abs().max() > 0.0999
     assert abs(weight.mean()) < 1e-3
     assert float(weight.std()) == pytest.approx(0.1 / math.sqrt(3), rel=0.01)
+
+
+def test_nfe_1_complex_is_the_distance_of_its_flows():
+    """A composed flow is itself the flow of some row, and W is that of n real coordinates."""
+    model = build("nfe-1-complex", E, R, 6).double()
+    torch.nn.init.normal_(model.entity.weight)
+    torch.nn.init.normal_(model.relation.weight)
+    h, r, t = IDS
+    rows = model.query(h, r).Q / 2
+    distance = SquaredWasserstein()(model.flow(rows), model.flow(model.entity(t)))
+    close(model.score(h, r, t), distance, 1e-12)
+
+
+def test_nfe_1_complex_of_real_numbers_is_nfe_1():
+    """But for the scales, of which one serves both of the parts of a complex number."""
+    (mu, sigma), (r_mu, r_sigma) = parts(2, E), parts(2, R)
+    zero = torch.zeros_like
+    model = build("nfe-1-complex", E, R, 2 * DIM).double()
+    model.entity.weight.data = torch.cat([mu, zero(mu), sigma], dim=1)
+    model.relation.weight.data = torch.cat([r_sigma, zero(r_mu), r_mu, zero(r_mu)], dim=1)
+    same(model, filled("nfe-1", [mu, sigma], [r_mu, r_sigma]))
+
+
+def test_nfe_1_complex_without_scales_and_shifts_is_rotate():
+    model, rotate = (build(n, E, R, 2 * DIM).double() for n in ("nfe-1-complex", "rotate-squared"))
+    phase = rotate.relation.weight.data
+    zero = torch.zeros_like(phase)
+    model.relation.weight.data = torch.cat([phase.cos(), phase.sin(), zero, zero], dim=1)
+    model.entity.weight.data[:, : 2 * DIM] = rotate.entity.weight.data
+    model.entity.weight.data[:, 2 * DIM :] = 0
+    same(model, rotate)

@@ -6,7 +6,7 @@ import torch
 
 from graphs import random_graph, random_model
 from kgflow.training import OneVsAll, SampledOneVsAll, Softmax
-from kgflow.training.adagrad import Adagrad, RowwiseAdagrad
+from kgflow.training.adagrad import NumberwiseAdagrad, RowwiseAdagrad
 from kgflow.training.optimizers import OPTIMIZERS, row_update
 
 
@@ -14,7 +14,7 @@ def test_adagrad_is_torchs():
     torch.manual_seed(0)
     start = torch.randn(5, 3, dtype=torch.float64)
     ours, theirs = (torch.nn.Parameter(start.clone()) for _ in range(2))
-    pair = ((Adagrad([ours], 0.1), ours), (torch.optim.Adagrad([theirs], lr=0.1), theirs))
+    pair = ((NumberwiseAdagrad([ours], 0.1), ours), (torch.optim.Adagrad([theirs], lr=0.1), theirs))
     for number in range(5):
         for optimizer, x in pair:
             optimizer.param_groups[0]["lr"] = 0.1 / (number + 1)
@@ -76,3 +76,10 @@ def test_row_wise_keeps_one_number_per_row():
     loss = OneVsAll(model, data.queries("train"), 1.0)
     loss.backward(np.arange(3), update=row_update(optimizer, model.entity.weight))
     assert optimizer.state[model.entity.weight]["sum"].shape == (len(data.entities), 1)
+
+
+def test_optimizers_have_names_of_their_own():
+    """Registries of other libraries know torch's optimizers and their subclasses by name."""
+    own = [kind for kind in OPTIMIZERS.values() if isinstance(kind, type)]
+    assert own
+    assert not any(hasattr(torch.optim, kind.__name__) for kind in own)

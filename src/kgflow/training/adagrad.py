@@ -53,7 +53,7 @@ class Accumulating(torch.optim.Optimizer):
                     self.move(parameter, state["sum"], parameter.grad)
 
 
-class Adagrad(Accumulating):
+class NumberwiseAdagrad(Accumulating):
     """A G for every number.
 
     Reference:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from kgflow.training.adagrad import Accumulating, Adagrad, RowAdagrad, RowwiseAdagrad
+from kgflow.training.adagrad import Accumulating, NumberwiseAdagrad, RowAdagrad, RowwiseAdagrad
 from kgflow.training.row_adam import RowAdam
 from kgflow.training.update import Update
 
@@ -18,7 +18,7 @@ def fused_adam(parameters: Iterable[Parameter], lr: float) -> torch.optim.Adam:
 
 OPTIMIZERS: dict[str, Callable[[Iterable[Parameter], float], torch.optim.Optimizer]] = {
     "adam": fused_adam,
-    "adagrad": Adagrad,
+    "adagrad": NumberwiseAdagrad,
     "row-adagrad": RowwiseAdagrad,
 }
 

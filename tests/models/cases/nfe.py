@@ -46,6 +46,12 @@ def eq10(uncertainty: float = 1.0) -> Callable[..., float]:
     return score
 
 
+def complex_affine(h: Parts, r: Parts, t: Parts) -> float:
+    sigma, mu = complex(*r[:2]), complex(*r[2:])
+    scales = abs(sigma) * abs(h[2]) - abs(t[2])
+    return -(abs(sigma * complex(*h[:2]) + mu - complex(*t[:2])) ** 2) - scales**2
+
+
 def printed(c: float, k: float = 1.0) -> Callable[..., float]:
     """Eq. 11 and Eq. 12, with x0/k."""
 
@@ -184,6 +190,7 @@ CASES = {
     "nfe-1 0": Case(
         "nfe-1", coordinatewise(eq10(0)), {"uncertainty": 0}, affine_images, lambda z: 0.0
     ),
+    "nfe-1-complex": Case("nfe-1-complex", coordinatewise(complex_affine), dim=6),
     "nfe-1-mu": Case("nfe-1-mu", coordinatewise(transe), {}, mu_images),
     "nfe-1-sigma": Case("nfe-1-sigma", coordinatewise(sigma_only), {}, sigma_images),
     "nfe-2": Case("nfe-2", coordinatewise(oriented(NORMAL)), {}, kinked_images),

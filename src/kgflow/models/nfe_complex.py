@@ -1,0 +1,87 @@
+"""NFE-1 over the complex numbers: affine flows that turn."""
+
+import math
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from kgflow.algebra import Affine, Flow, Keys, Normal, Query
+from kgflow.models.model import Model
+from kgflow.models.row import Row
+
+
+class NFE1Complex(Model):
+    r"""Affine flows of the complex plane, squared Wasserstein distance.
+
+    .. math:: f(h, r, t) = -\|r_\sigma h_\mu + r_\mu - t_\mu\|^2
+              - \||r_\sigma| h_\sigma - t_\sigma\|^2
+
+    with complex :math:`h_\mu, r_\mu, r_\sigma` and :math:`h_\sigma \ge 0`. The standard complex
+    normal x0, :math:`\mathbb E |x_0|^2 = 1`, looks the same after every turn, so of a function
+    :math:`\sigma x + \mu` the law knows :math:`|\sigma|` only. Two such laws are scaled and moved
+    copies of one another, and the distance has the form of Eq. 10. A relation is a turn, a stretch
+    and a translation: without the stretch and the scales it is RotatE with a translation.
+
+    Rows: entity re, im, σ (its absolute value counts) and relation re, im of r_σ and of r_μ, each
+    ``(n/2,)``.
+
+    Args:
+        entities: how many entities.
+        relations: how many relations, with their reciprocals.
+        dim: n, twice the number of complex coordinates.
+
+    Reference:
+        Xiao, He, Cao: Knowledge Graph Embedding by Normalizing Flows, AAAI 2023, for the flows;
+        Sun et al.: RotatE, ICLR 2019, for the turns.
+
+    Example:
+        >>> NFE1Complex(entities=3, relations=2, dim=4).entity.weight.shape
+        torch.Size([3, 6])
+    """
+
+    name = "nfe-1-complex"
+    multiple: ClassVar = 2
+    entity_parts: ClassVar = ("re", "im", "sigma")
+    relation_parts: ClassVar = ("re", "im", "mu_re", "mu_im")
+    row: ClassVar = Row(
+        x0="𝒞𝒩(0, I) on ℂⁿᐟ²",
+        f_entity="e_σ ⊙ x + e_μ",
+        f_relation="r_σ ⊙ x + r_μ, r_σ ∈ ℂ",
+        D="-W₂²",
+        entity="3 * n // 2",
+        relation="2 * n",
+        symmetry=True,
+        antisymmetry=True,
+        inverse=True,
+        composition=True,
+        year=2026,
+    )
+
+    def entity_sizes(self, dim: int) -> dict[str, int]:
+        """A number for each complex coordinate and part."""
+        return dict.fromkeys(self.entity_parts, dim // 2)
+
+    def relation_sizes(self, dim: int) -> dict[str, int]:
+        """A number for each complex coordinate and part."""
+        return dict.fromkeys(self.relation_parts, dim // 2)
+
+    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+        """Q = 2u, a = -|u|², with u the location and the size of f_r ∘ f_h."""
+        (x, y, sigma), (c, d, p, q) = self.entity.split(h), self.relation.split(r)
+        # Where a stretch is zero its size has no gradient; one this near has, and is as good.
+        size = torch.hypot(c, d + 1e-30)
+        u = torch.cat([c * x - d * y + p, d * x + c * y + q, size * sigma.abs()], dim=-1)
+        return Query(2 * u, -u.square().sum(-1))
+
+    def lower_keys(self, t: Tensor) -> Keys:
+        """K = u, b = -|u|², with u the location and the size of f_t."""
+        x, y, sigma = self.entity.split(t)
+        u = torch.cat([x, y, sigma.abs()], dim=-1)
+        return Keys(u, -u.square().sum(-1))
+
+    def flow(self, t: Tensor) -> Flow:
+        """Real and imaginary parts as n real coordinates, each with half of the variance."""
+        x, y, sigma = self.entity.split(t)
+        scale = sigma / math.sqrt(2)
+        return Flow(Normal(), Affine(torch.cat([x, y], dim=-1), torch.cat([scale, scale], dim=-1)))
