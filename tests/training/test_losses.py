@@ -327,10 +327,10 @@ def test_dura_needs_a_matrix_product():
         Dura(random_model("transe-l1", random_graph()), 0.1)
 
 
-MOTIONS = ["nfe-1-mu", "nfe-1-sigma", "nfe-point", "transe"]
+AT_ONCE = ["nfe-1-mu", "nfe-1-sigma", "nfe-1-complex", "nfe-point", "transe", "complex"]
 
 
-@pytest.mark.parametrize("model", [*MODELS, *MOTIONS])
+@pytest.mark.parametrize("model", [*MODELS, *AT_ONCE])
 def test_relation_prediction(model):
     data = random_graph(weighted=True)
     model, index = random_model(model, data, dim=4, spread=0.7), data.queries("train")

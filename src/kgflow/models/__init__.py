@@ -12,7 +12,7 @@ from kgflow.models.entropy import (
     relation_entropy,
     triple_entropy,
 )
-from kgflow.models.model import MODELS, FlowModel, Model, Motion, PairwiseModel
+from kgflow.models.model import MODELS, FlowModel, Model, PairwiseModel
 from kgflow.models.row import Row
 from kgflow.models.table import Table
 
@@ -24,7 +24,6 @@ __all__ = [
     "MODELS",
     "FlowModel",
     "Model",
-    "Motion",
     "PairwiseModel",
     "Row",
     "Table",

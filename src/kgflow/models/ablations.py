@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from kgflow.algebra import Affine, Normal, Point, Scaling, SquaredWasserstein, Translation
-from kgflow.models.model import FlowModel, Motion
+from kgflow.models.between import moved
+from kgflow.models.model import FlowModel
 from kgflow.models.row import Row
 
 
@@ -37,9 +38,9 @@ class NFE1Mu(FlowModel):
         year=2023,
     )
 
-    def motion(self, r: Tensor) -> Motion:
-        """Translations."""
-        return Motion(torch.ones_like(r), r)
+    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Relations are translations."""
+        return moved(self.lower_keys(h).K, self.lower_keys(t).K, torch.ones_like(r), r)
 
 
 class NFE1Sigma(FlowModel):
@@ -69,9 +70,9 @@ class NFE1Sigma(FlowModel):
         year=2023,
     )
 
-    def motion(self, r: Tensor) -> Motion:
-        """Scalings of the scales' sizes."""
-        return Motion(r.abs(), r[..., :0])
+    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Relations scale the scales' sizes."""
+        return moved(self.lower_keys(h).K, self.lower_keys(t).K, r.abs(), r[:, :0])
 
 
 class NFEPoint(FlowModel):
@@ -102,7 +103,7 @@ class NFEPoint(FlowModel):
         year=2023,
     )
 
-    def motion(self, r: Tensor) -> Motion:
-        """f_r itself."""
+    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Relations are f_r itself."""
         mu, sigma = self.relation.split(r)
-        return Motion(sigma, mu)
+        return moved(self.lower_keys(h).K, self.lower_keys(t).K, sigma, mu)

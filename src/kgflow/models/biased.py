@@ -27,6 +27,11 @@ class Biased(Model):
         K, b = super().lower_keys(self.entity.plain(t))  # type: ignore[safe-super]
         return Keys(K, b + self.entity.bias(t))
 
+    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor | None:
+        """The model's own, and the bias of the tail."""
+        found = super().between(self.entity.plain(h), self.entity.plain(t), r)
+        return None if found is None else found + self.entity.bias(t)[:, None]
+
 
 @cache
 def biased(kind: type[Model]) -> type[Model]:

@@ -2,6 +2,9 @@
 
 from typing import ClassVar
 
+import torch
+from torch import Tensor
+
 from kgflow.algebra import InnerProduct
 from kgflow.models.planar import PlanarModel, complex_scaling
 from kgflow.models.row import Row
@@ -41,3 +44,8 @@ class ComplEx(PlanarModel):
         composition=True,
         year=2016,
     )
+
+    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Bilinear: the parts of h times the conjugate of t meet those of r."""
+        (x, y), (u, v) = self.entity.split(h), self.entity.split(t)
+        return torch.cat([x * u + y * v, x * v - y * u], dim=1) @ r.T

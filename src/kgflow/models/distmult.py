@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+from torch import Tensor
+
 from kgflow.algebra import InnerProduct, Point, Scaling
 from kgflow.models.model import FlowModel
 from kgflow.models.row import Row
@@ -41,3 +43,7 @@ class DistMult(FlowModel):
         composition=False,
         year=2015,
     )
+
+    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Bilinear."""
+        return (h * t) @ r.T

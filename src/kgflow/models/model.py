@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from torch import Tensor, nn
 
@@ -13,16 +13,6 @@ from kgflow.models.table import Table
 
 MODELS: dict[str, type["Model"]] = {}
 """Every model that has a name."""
-
-
-class Motion(NamedTuple):
-    r"""Relations as what they do to keys: :math:`u \mapsto s \odot u + m`.
-
-    Shapes: scale ``(R, m)`` and shift ``(R, k)``, of the first k coordinates; the others stay.
-    """
-
-    scale: Tensor
-    shift: Tensor
 
 
 class Model(nn.Module, ABC):
@@ -97,11 +87,10 @@ class Model(nn.Module, ABC):
     def lower_keys(self, t: Tensor) -> Keys:
         """K ``(N, m)`` and b ``(N,)`` of entity rows ``(N, w)``."""
 
-    def motion(self, r: Tensor) -> Motion | None:
-        r"""Relation rows ``(R, v)`` as motions of keys, or None where they are none.
+    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor | None:
+        """The scores of pairs with all relations, (h, ?, t), where they are one matrix product.
 
-        Where they are, the score is :math:`-|s \odot u_h + m - u_t|^2` of the keys u = K, so that
-        all relations of (h, ?, t) are scored by one matrix product.
+        Of entity rows ``(P, w)`` twice and relation rows ``(R, v)``: ``(P, R)``; or None.
         """
         return None
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from kgflow.algebra import Affine, SquaredWasserstein
-from kgflow.models.model import Motion
+from kgflow.models.between import moved
 from kgflow.models.row import Row
 from kgflow.models.uncertain import UncertainModel
 
@@ -55,7 +55,9 @@ class NFE1(UncertainModel):
         year=2023,
     )
 
-    def motion(self, r: Tensor) -> Motion:
-        """Of locations by f_r itself, of scales by its own scale's size."""
+    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Relations move locations by f_r itself, and scales by its own scale's size."""
         mu, sigma = self.relation.split(r)
-        return Motion(torch.cat([sigma, sigma.abs()], dim=-1), mu)
+        return moved(
+            self.lower_keys(h).K, self.lower_keys(t).K, torch.cat([sigma, sigma.abs()], dim=-1), mu
+        )

@@ -80,6 +80,19 @@ class NFE1Complex(Model):
         u = torch.cat([x, y, sigma.abs()], dim=-1)
         return Keys(u, -u.square().sum(-1))
 
+    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """As NFE-1 does it, with complex numbers written out."""
+        (x, y, sigma), (u, v, rho) = self.entity.split(h), self.entity.split(t)
+        c, d, p, q = self.relation.split(r)
+        size = torch.hypot(c, d + 1e-30)
+        square = x.square() + y.square() + sigma.square()
+        pairs = [square, x, y, x * u + y * v, x * v - y * u, (sigma * rho).abs(), u, v]
+        turned = [-2 * (c * p + d * q), -2 * (c * q - d * p)]
+        relations = [-size.square(), *turned, 2 * c, 2 * d, 2 * size, 2 * p, 2 * q]
+        found = torch.cat(pairs, dim=1) @ torch.cat(relations, dim=1).T
+        shift = (p.square() + q.square()).sum(1)
+        return found + self.lower_keys(t).b[:, None] - shift
+
     def flow(self, t: Tensor) -> Flow:
         """Real and imaginary parts as n real coordinates, each with half of the variance."""
         x, y, sigma = self.entity.split(t)

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from kgflow.algebra import Norm, Point, SquaredWasserstein, Translation
-from kgflow.models.model import FlowModel, Motion
+from kgflow.models.between import moved
+from kgflow.models.model import FlowModel
 from kgflow.models.row import Row
 
 
@@ -45,9 +46,9 @@ class TransE(FlowModel):
         year=2013,
     )
 
-    def motion(self, r: Tensor) -> Motion:
-        """Translations."""
-        return Motion(torch.ones_like(r), r)
+    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Relations are translations."""
+        return moved(self.lower_keys(h).K, self.lower_keys(t).K, torch.ones_like(r), r)
 
 
 class TransEL1(FlowModel):
