@@ -1,12 +1,12 @@
 """How uncertain a model is of what it embeds: the paper's Remark "Measurement of uncertainty"."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Flow, Point, Variable
-from kgflow.models.model import FlowModel, Model
+from kgflow.algebra import Flow, Variable
+from kgflow.models.model import Model
 
 
 class TripleEntropy(NamedTuple):
@@ -52,20 +52,15 @@ def relation_entropy(model: Model) -> Tensor | None:
 
     For linear relations it is :math:`H(f_r \circ f_h(x_0)) - H(f_h(x_0))`, whatever h.
     """
-    if not isinstance(model, FlowModel) or not _has_entropy(model.x0):
-        return None
-    f_relation = model.f_relation(*model.relation.split(model.relation.weight))
-    return Flow(model.x0, f_relation).entropy_change()
+    flow = model.relation_flow(model.relation.weight)
+    return flow.entropy_change() if _has_entropy(flow) else None
 
 
 @torch.no_grad()
 def composed_entropy(model: Model, h: Tensor, r: Tensor) -> Tensor | None:
     r""":math:`H(f_r \circ f_h(x_0)) - H(x_0)` of queries of ids ``(N,)``, ``(N,)`` in nats."""
-    if not isinstance(model, FlowModel) or not _has_entropy(model.x0):
-        return None
-    f_h = model.f_entity(*model.entity.split(model.entity(h)))
-    f_r = model.f_relation(*model.relation.split(model.relation(r)))
-    return Flow(model.x0, f_r @ f_h).entropy_change()
+    flow = model.composed(model.entity(h), model.relation(r))
+    return flow.entropy_change() if _has_entropy(flow) else None
 
 
 @torch.no_grad()
@@ -90,9 +85,10 @@ def triple_entropy(model: Model, h: Tensor, r: Tensor, t: Tensor) -> TripleEntro
 def entity_flow(model: Model, rows: Tensor) -> Flow | None:
     """The random vectors of entity rows ``(..., w)``, or None where they have no density."""
     flow = model.flow(rows)
-    return flow if flow is not None and _has_entropy(flow.x0) else None
+    return flow if _has_entropy(flow) else None
 
 
-def _has_entropy(x0: Variable | Point) -> bool:
+def _has_entropy(flow: Flow | None) -> TypeGuard[Flow]:
     # That of a discrete x0, and of x0/k in the Dirac limit, is minus infinity.
+    x0 = None if flow is None else flow.x0
     return isinstance(x0, Variable) and bool(x0.entropy().isfinite())

@@ -98,6 +98,14 @@ class Model(nn.Module, ABC):
         """What entity rows ``(..., w)`` are as images of an x0, or None where they are none."""
         return None
 
+    def relation_flow(self, r: Tensor) -> Flow | None:
+        """What relation rows ``(..., v)`` make of x0, or None where they are no functions."""
+        return None
+
+    def composed(self, h: Tensor, r: Tensor) -> Flow | None:
+        """f_r ∘ f_h (x0) of rows ``(..., w)`` and ``(..., v)``, or None where it is none."""
+        return None
+
     def query(self, h: Tensor, r: Tensor) -> Query:
         """Q and a of head and relation ids, each ``(B,)``."""
         return self.lower_query(self.entity(h), self.relation(r))
@@ -166,9 +174,7 @@ class FlowModel(Model):
 
     def lower_query(self, h: Tensor, r: Tensor) -> Query:
         """D's side of f_r ∘ f_h (x0)."""
-        f_h = self.f_entity(*self.entity.split(h))
-        f_r = self.f_relation(*self.relation.split(r))
-        return self.D.query(Flow(self.x0, f_r @ f_h))
+        return self.D.query(self.composed(h, r))
 
     def lower_keys(self, t: Tensor) -> Keys:
         """D's side of f_t (x0)."""
@@ -177,3 +183,11 @@ class FlowModel(Model):
     def flow(self, t: Tensor) -> Flow:
         """The random vector f(x0) of entity rows ``(..., w)``."""
         return Flow(self.x0, self.f_entity(*self.entity.split(t)))
+
+    def relation_flow(self, r: Tensor) -> Flow:
+        """The random vector f_r(x0) of relation rows ``(..., v)``."""
+        return Flow(self.x0, self.f_relation(*self.relation.split(r)))
+
+    def composed(self, h: Tensor, r: Tensor) -> Flow:
+        """The random vector f_r ∘ f_h (x0) of rows ``(..., w)`` and ``(..., v)``."""
+        return Flow(self.x0, self.relation_flow(r).f @ self.flow(h).f)

@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Affine, Flow, Keys, Normal, Query
+from kgflow.algebra import Affine, Flow, Keys, Normal, Query, Scaled
 from kgflow.models.model import Model
 from kgflow.models.row import Row
 
@@ -80,6 +80,15 @@ class NFE1Complex(Model):
         u = torch.cat([x, y, sigma.abs()], dim=-1)
         return Keys(u, -u.square().sum(-1))
 
+    def composed(self, h: Tensor, r: Tensor) -> Flow:
+        """A location and a size as entities have them."""
+        return self.flow(self.lower_query(h, r).Q / 2)
+
+    def relation_flow(self, r: Tensor) -> Flow:
+        """As an entity's flow of its location and the size of its stretch."""
+        c, d, p, q = self.relation.split(r)
+        return self.flow(torch.cat([p, q, torch.hypot(c, d)], dim=-1))
+
     def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """As NFE-1 does it, with complex numbers written out."""
         (x, y, sigma), (u, v, rho) = self.entity.split(h), self.entity.split(t)
@@ -94,7 +103,7 @@ class NFE1Complex(Model):
         return found + self.lower_keys(t).b[:, None] - shift
 
     def flow(self, t: Tensor) -> Flow:
-        """Real and imaginary parts as n real coordinates, each with half of the variance."""
+        """Real and imaginary parts as n real coordinates, of an x0 with half of the variance."""
         x, y, sigma = self.entity.split(t)
-        scale = sigma / math.sqrt(2)
-        return Flow(Normal(), Affine(torch.cat([x, y], dim=-1), torch.cat([scale, scale], dim=-1)))
+        f = Affine(torch.cat([x, y], dim=-1), torch.cat([sigma, sigma], dim=-1))
+        return Flow(Scaled(Normal(), math.sqrt(0.5)), f)
