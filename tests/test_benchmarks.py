@@ -1,6 +1,7 @@
 """Benchmarks: the page says what the small files say, and nothing of other settings."""
 
 import json
+import math
 import shutil
 from pathlib import Path
 
@@ -176,7 +177,7 @@ def test_provenance_is_told_once_if_it_is_the_same(here):
     ("with_it", "without", "said"),
     [
         ((0.48, 0.482), (0.47, 0.471), "The sign is the paper's (there +0.008)."),
-        ((0.46, 0.50), (0.47, 0.471), "The sign is the paper's (there +0.008), but the interval"),
+        ((0.46, 0.50), (0.47, 0.471), "The sign is the paper's (there +0.008); the interval"),
         ((0.47, 0.471), (0.48, 0.482), "The sign is not the paper's (there +0.008)"),
         ((0.47,), (0.48,), "two seeds of each are needed"),
     ],
@@ -240,3 +241,67 @@ def test_choices(here):
     assert [p.name for p in study().plans(["nfe-1"], ["umls"])] == ["umls-nfe-1-0"]
     with pytest.raises(KgflowError, match="no experiment of these models and graphs"):
         study().plans(["distmult"], [])
+
+
+def metrics(mrr, **more):
+    realistic = {"mrr": mrr, "hits@1": 0.3, "hits@10": 0.5}
+    return json.dumps({"test": {"realistic": realistic}, **more})
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("history.jsonl", ""),
+        ("metrics.json", metrics("x")),
+        ("metrics.json", metrics(math.nan)),
+        ("metrics.json", metrics(None)),
+        ("metrics.json", metrics(0.4, valid={})),
+    ],
+)
+def test_what_is_damaged_has_no_numbers_and_spoils_no_others(here, name, content):
+    experiment(here, "wn18rr", "a")
+    experiment(here, "wn18rr", "b")
+    mine = study()
+    plans = mine.plans([], [])
+    for plan in plans:
+        pretend(here / "runs", plan, 0.4)
+    (plans[0].run(here / "runs") / name).write_text(content)
+    one, other = collect(plans, Path("runs"))
+    assert "is damaged: remove it to train again" in one.skipped
+    assert other.mrr == 0.4
+    assert mine.show([one, other]).text.count("| 0.400 |") == 1
+
+
+def test_odd_letters_in_what_goes_with_results(here):
+    path = experiment(here, "wn18rr", "a")
+    mine = study()
+    plan = mine.plans([], [])[0]
+    pretend(here / "runs", plan, 0.4)
+    (plan.run(here / "runs") / NOTE).write_bytes(b"\xff")
+    results = list(collect([plan], Path("runs")))
+    assert mine.page(mine.show(results), results)
+    (path.parent.parent / "notes.md").write_bytes(b"\xff")
+    with pytest.raises(KgflowError, match=r"notes\.md is not UTF-8"):
+        mine.show(results)
+
+
+def test_another_run_in_the_place_of_a_kept_one_is_not_trained_over(here):
+    experiment(here, "wn18rr", "a")
+    plan = study().plans([], [])[0]
+    pretend(here / "kept", plan, 0.4)
+    experiment(here, "wn18rr", "a", lr=0.7)
+    changed = study().plans([], [])
+    [found] = reproduce(changed, here / "runs", kept=here / "kept")
+    assert "remove it to train again" in found.skipped
+    assert not any((here / "runs").iterdir())
+
+
+def test_where_the_paper_has_no_numbers_it_is_not_spoken_of(here):
+    for model in ("nfe-1", "nfe-point"):
+        experiment(here, "umls", model, model)
+    mine = study(2)
+    for number, plan in enumerate(mine.plans([], [])):
+        pretend(here / "runs", plan, 0.4 + 0.1 * (number < 2) + 0.001 * number)
+    text = mine.show(list(collect(mine.plans([], []), Path("runs")))).text
+    assert "With uncertainty it is better" in text
+    assert "the paper's" not in text

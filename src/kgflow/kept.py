@@ -19,7 +19,7 @@ def note(run: Path) -> None:
 def origin(run: Path) -> str | None:
     """What was noted when a run was trained, or else when it was first kept."""
     path = run / NOTE
-    return path.read_text(encoding="utf-8").strip() if path.is_file() else None
+    return path.read_text(encoding="utf-8", errors="replace").strip() if path.is_file() else None
 
 
 def keep(run: Path, target: Path) -> None:

@@ -1,5 +1,6 @@
 """Many experiments, one table: run what is missing, go on with what was begun, show all."""
 
+import math
 import os
 import subprocess
 import sys
@@ -81,7 +82,7 @@ def reproduce(
     def result(plan: Plan) -> Result:
         found = _found(plan, directory, kept)
         run = plan.run(directory)
-        if found.skipped and not finished(run):
+        if found.skipped == NOT_RUN:
             found = _trained(plan, run, jobs, tell)
         return _keep(found, kept)
 
@@ -151,15 +152,29 @@ def _call(words: Sequence[str], jobs: int) -> None:
 def _measured(plan: Plan, run: Path) -> Result:
     try:
         config, history = _check(plan, run), read_history(run / "history.jsonl")
-        found = read_metrics(run)["test"]["realistic"]
-        mrr, hits1, hits10 = (found[name] for name in ("mrr", "hits@1", "hits@10"))
-        seconds = sum(record["seconds"] for record in history)
+        mrr, hits1, hits10 = _numbers(read_metrics(run))
+        seconds = float(sum(record["seconds"] for record in history))
+        if not history:
+            raise ValueError("an empty history")
     except KgflowError as error:
         return Result(plan, skipped=str(error))
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError):
         return Result(plan, skipped=f"{run} is damaged: remove it to train again")
     numbers = config.model.dim, mrr, hits1, hits10, len(history), seconds
     return Result(plan, *numbers, place=run)
+
+
+def _numbers(metrics: dict[str, Any]) -> list[float]:
+    """MRR, Hits@1 and Hits@10 of test; what is told of valid must be numbers, too."""
+    names = ("mrr", "hits@1", "hits@10")
+    found = {
+        split: [float(metrics[split]["realistic"][name]) for name in names]
+        for split in ("test", "valid")
+        if split in metrics
+    }
+    if not all(math.isfinite(x) for numbers in found.values() for x in numbers):
+        raise ValueError("a metric is no number")
+    return found["test"]
 
 
 def _check(plan: Plan, run: Path) -> RunConfig:

@@ -25,7 +25,7 @@ def _setting(name: str) -> Any:  # noqa: ANN401
 def _flag(name: str) -> Any:  # noqa: ANN401
     """The same for a field that is true or false."""
     described = str(ModelConfig.model_fields[name].description)
-    return typer.Option(f"--{name}", help=f"{described.capitalize()}.")
+    return typer.Option(f"--{name}/--no-{name}", help=f"{described.capitalize()}.")
 
 
 def train(
@@ -34,7 +34,7 @@ def train(
     resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with a run.")] = None,
     model: Annotated[str | None, typer.Option(help="The model [nfe-1].")] = None,
     dim: Annotated[int | None, _setting("dim")] = None,
-    bias: Annotated[bool, _flag("bias")] = False,
+    bias: Annotated[bool | None, _flag("bias")] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="Of this model only, as key=value: x0=uniform.")
     ] = None,
@@ -79,7 +79,7 @@ def train(
 
     Example: kgflow train umls --model nfe-1 --dim 128 --out runs/umls
     """
-    given = {k: v for k, v in locals().items() if v is not None and v is not False}
+    given = {k: v for k, v in locals().items() if v is not None and (v is not False or k == "bias")}
     if resume is not None:
         _only(given, "resume", "device", "tensorboard", "json")
         _report(_resume(resume, device, tensorboard), json)

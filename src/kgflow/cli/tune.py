@@ -94,8 +94,9 @@ def _smaller(graph: "Dataset", share: float, by: str | None) -> "Dataset":
         return graph
     by = by or "core"
     _known("reduction", by, REDUCTIONS)
+    whole = len(graph.train)
     graph = REDUCTIONS[by](graph, share)
-    say(f"note: searching on a {by} of {graph}")
+    say(f"note: searching on a {by}, {len(graph.train) / whole:.1%} of the facts: {graph}")
     return graph
 
 

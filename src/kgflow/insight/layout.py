@@ -6,9 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from kgflow.algebra import SquaredWasserstein
 from kgflow.data import Dataset
-from kgflow.models import FlowModel
+from kgflow.models import is_distance
 from kgflow.run import Run
 
 Ids = NDArray[np.int64]
@@ -58,7 +57,7 @@ def layout(run: Run, seed: int = 0) -> Layout:
 
     model = run.model
     K = model.lower_keys(model.entity.weight).K.double().cpu().flatten(1).numpy()
-    metric = isinstance(model, FlowModel) and isinstance(model.D, SquaredWasserstein)
+    metric = model.flow(model.entity.weight[:1]) is not None and is_distance(model)
     few = 3 < len(K) <= FEW
     wanted = min(COMPONENTS if few else 2, *K.shape)
     pca = PCA(wanted, svd_solver="randomized", random_state=seed)

@@ -9,7 +9,7 @@ import torch
 
 from kgflow.insight.certainty import entity_uncertainty, known_entropy
 from kgflow.insight.density import chosen_flow
-from kgflow.models import FlowModel
+from kgflow.models import FlowModel, is_distance
 from kgflow.run import Run
 
 LEVELS = (0.05, 0.5, 0.95)
@@ -100,10 +100,14 @@ def _quantiles(run: Run, e: int, k: int) -> dict[int, tuple[float, float, float]
 @torch.no_grad()
 def _nearest(run: Run, e: int, k: int) -> list[str]:
     model = run.model
-    if not isinstance(model, FlowModel):
+    if isinstance(model, FlowModel):
+        Q, a = model.D.query(model.flow(model.entity.weight[[e]]))
+    elif is_distance(model):
+        Q = 2 * model.lower_keys(model.entity.weight[[e]]).K
+        a = -Q.square().sum(-1) / 4
+    else:
         return []  # its D, if there is one, compares something else
-    query = model.D.query(model.flow(model.entity.weight[[e]]))
-    score = run.predictor.entities.scores(query.Q, query.a)[0]
+    score = run.predictor.entities.scores(Q, a)[0]
     score -= model.entity.bias(model.entity.weight)  # how often it answers says not how near it is
     score[e] = -torch.inf
     return [run.data.label(i) for i in score.topk(min(k, len(score) - 1)).indices.tolist()]

@@ -4,6 +4,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from kgflow.models.catalog import build, model_class, options
+from kgflow.models.distance import is_distance
 from kgflow.models.entropy import (
     TripleEntropy,
     composed_entropy,
@@ -32,6 +33,7 @@ __all__ = [
     "composed_entropy",
     "entity_entropy",
     "entity_flow",
+    "is_distance",
     "model_class",
     "options",
     "relation_entropy",

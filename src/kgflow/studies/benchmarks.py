@@ -67,6 +67,7 @@ class BenchmarksStudy(Study):
 
     def show(self, results: Sequence[Result]) -> Shown:
         """For each graph its table and learning curves; then what uncertainty does, and notes."""
+        notes = self._notes()
         by_plan, rows = {result.plan: result for result in results}, []
         for file in self.files():
             plans = self.seeds(file)
@@ -78,11 +79,17 @@ class BenchmarksStudy(Study):
         if found:
             lines = [f"- {pair.sentence()}" for pair in found]
             parts.append("\n".join(["## Uncertainty's effect", "", *lines]))
-        notes = self.experiments / "notes.md"
-        if notes.is_file():
-            parts.append(f"## What was tried\n\n{notes.read_text(encoding='utf-8').strip()}")
+        if notes:
+            parts.append(f"## What was tried\n\n{notes}")
         told = {"rows": [r.to_dict() for r in rows], "effects": [p.to_dict() for p in found]}
         return Shown("\n\n".join(parts), told)
+
+    def _notes(self) -> str:
+        path = self.experiments / "notes.md"
+        try:
+            return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
+        except UnicodeDecodeError as error:
+            raise KgflowError(f"{path} is not UTF-8: {error}") from None
 
     def _graph(self, rows: Sequence[Benchmark]) -> str:
         graph, done = rows[0].graph, [row for row in rows if row.done]

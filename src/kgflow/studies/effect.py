@@ -90,20 +90,29 @@ class Pair:
         means = " against ".join(spread(side) for side in (found.with_it, found.without))
         seeds = " and ".join(str(len(side)) for side in (found.with_it, found.without))
         low, high = found.interval
-        sign = "The sign is the paper's" if found.difference > 0 else "The sign is not the paper's"
-        sure = "" if low > 0 or high < 0 else ", but the interval holds 0: chance may have made it"
-        papers = [row.paper[0] for row in (self.with_it, self.without) if row.paper]
-        paper = f" (there {papers[0] - papers[1]:+.3f})" if len(papers) == 2 else ""
+        sure = "" if low > 0 or high < 0 else "; the interval holds 0: chance may have made it"
         return (
             f"MRR {means} with {seeds} seeds, a difference of {found.difference:+.4f} with"
             f" standard error {found.error:.4f} (95 %: {low:+.4f} to {high:+.4f})."
-            f" {sign}{paper}{sure}."
+            f" {self._sign(found.difference)}{sure}."
         )
+
+    def _sign(self, difference: float) -> str:
+        papers = [row.paper[0] for row in (self.with_it, self.without) if row.paper]
+        if len(papers) < 2:
+            return "With uncertainty it is better" if difference > 0 else "It is not better with it"
+        printed = papers[0] - papers[1]
+        same = "the paper's" if difference * printed > 0 else "not the paper's"
+        return f"The sign is {same} (there {printed:+.3f})"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
         found = self.effect
-        numbers = {"difference": found.difference, "error": found.error} if found else {}
+        numbers = (
+            {"difference": found.difference, "error": found.error, "interval": found.interval}
+            if found
+            else {}
+        )
         return {
             "with": str(self.with_it.file.path),
             "without": str(self.without.file.path),

@@ -72,7 +72,8 @@ def origins(results: Sequence[Result]) -> str:
     """When, from which commit and on what machine each run comes; once, if all come from one."""
     runs: dict[str, list[str]] = {}
     for place in (result.place for result in results if result.place is not None):
-        runs.setdefault(origin(place) or provenance(), []).append(f"`{place.name}`")
+        said = origin(place) or f"not noted, shown {provenance()}"
+        runs.setdefault(said, []).append(f"`{place.name}`")
     if len(runs) < 2:
         return next(iter(runs), provenance())
     return "\n".join(f"- {said}: {', '.join(names)}" for said, names in runs.items())

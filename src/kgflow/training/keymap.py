@@ -33,6 +33,7 @@ def key_map(model: Model) -> KeyMap:
 
 def _candidates(model: Model, rows: Tensor) -> Iterator[KeyMap]:
     yield RowKeys()
+    yield from _folded(model, rows)
     found = coordinates(model.flow(rows)) if isinstance(model, FlowModel) else None
     if found is None or sum(part.shape[-1] for part in found.parts) != rows.shape[1]:
         return
@@ -42,6 +43,16 @@ def _candidates(model: Model, rows: Tensor) -> Iterator[KeyMap]:
         [scale * x for x in row] for scale, row in zip(scales, cholesky(found.gram), strict=True)
     ]
     yield FoldedKeys([bool((part * x < 0).any()) for part, x in pairs], factor)
+
+
+def _folded(model: Model, rows: Tensor) -> Iterator[KeyMap]:
+    """Keys that are the parts of rows, or their absolute values."""
+    if len({*model.entity.parts.values()}) > 1 or model.lower_keys(rows).K.shape != rows.shape:
+        return
+    count = len(model.entity.parts)
+    pairs = zip(*(x.chunk(count, dim=1) for x in (model.lower_keys(rows).K, rows)), strict=True)
+    unit = [[float(i == j) for j in range(count)] for i in range(count)]
+    yield FoldedKeys([bool((k * x < 0).any()) for k, x in pairs], unit)
 
 
 def _agree(one: KeyMap, other: KeyMap, rows: Tensor) -> bool:

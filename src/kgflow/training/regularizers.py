@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from kgflow.errors import KgflowError
-from kgflow.models import Model, Table
+from kgflow.models import Model, Table, is_distance
 from kgflow.training.base import Facts
 from kgflow.training.rows import Lookup
 from kgflow.training.term import Term
@@ -77,22 +77,12 @@ class Dura(Regularizer):
         super().__init__(model, weight)
         if model.meet is not None:
             raise KgflowError(f"{model.name} is no matrix product: regularize it by l2 or n3")
-        self.scale = 0.25 if _is_distance(model) else 1.0
+        self.scale = 0.25 if is_distance(model) else 1.0
 
     def penalty(self, h: Tensor, r: Tensor, t: Tensor) -> Tensor:
         """The squared norms of both sides."""
         Q, K = self.model.lower_query(h, r).Q, self.model.lower_keys(t).K
         return self.scale * Q.square().sum(-1) + K.square().sum(-1)
-
-
-def _is_distance(model: Model) -> bool:
-    """Whether Q is 2q, as in -|q - k|² = 2qk - |q|² - |k|²: where b is -|K|² of random rows."""
-    generator = torch.Generator().manual_seed(0)
-    rows = torch.randn(8, model.entity.weight.shape[1], generator=generator)
-    rows = rows.to(model.entity.weight)
-    with torch.no_grad():
-        keys = model.lower_keys(rows)
-    return torch.allclose(keys.b - model.entity.bias(rows), -keys.K.square().sum(-1), rtol=1e-4)
 
 
 def _cubes(table: Table, rows: Tensor) -> Tensor:
