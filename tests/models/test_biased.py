@@ -10,7 +10,7 @@ from kgflow.engine import AutogradKeys, BiasedKeys
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.insight.profile import _nearest
-from kgflow.models import build, composed_entropy, entity_entropy
+from kgflow.models import build, composed_entropy, entity_entropy, is_distance
 from kgflow.training import (
     L2,
     N3,
@@ -26,7 +26,6 @@ from kgflow.training import (
 )
 from kgflow.training.corruption import BothSides
 from kgflow.training.keymap import key_map
-from kgflow.training.regularizers import _is_distance
 
 DATA = random_graph(weighted=True)
 INDEX = DATA.queries("train")
@@ -147,7 +146,7 @@ def test_terms_do_not_know_it(name, term):
 @pytest.mark.parametrize("name", BIASED)
 def test_what_is_found_out_by_trial_is_found_out(name):
     plain, biased, _ = pair(name)
-    assert _is_distance(plain) == _is_distance(biased)
+    assert is_distance(plain) == is_distance(biased)
     if plain.meet is None:
         quick, found = key_map(plain), key_map(biased)
         if isinstance(quick, AutogradKeys):
