@@ -69,9 +69,8 @@ class NFE1Complex(Model):
     def lower_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = 2u, a = -|u|², with u the location and the size of f_r ∘ f_h."""
         (x, y, sigma), (c, d, p, q) = self.entity.split(h), self.relation.split(r)
-        # Where a stretch is zero its size has no gradient; one this near has, and is as good.
-        size = torch.hypot(c, d + 1e-30)
-        u = torch.cat([c * x - d * y + p, d * x + c * y + q, size * sigma.abs()], dim=-1)
+        scale = _size(c, d) * sigma.abs()
+        u = torch.cat([c * x - d * y + p, d * x + c * y + q, scale], dim=-1)
         return Query(2 * u, -u.square().sum(-1))
 
     def lower_keys(self, t: Tensor) -> Keys:
@@ -87,13 +86,13 @@ class NFE1Complex(Model):
     def relation_flow(self, r: Tensor) -> Flow:
         """As an entity's flow of its location and the size of its stretch."""
         c, d, p, q = self.relation.split(r)
-        return self.flow(torch.cat([p, q, torch.hypot(c, d)], dim=-1))
+        return self.flow(torch.cat([p, q, _size(c, d)], dim=-1))
 
     def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """As NFE-1 does it, with complex numbers written out."""
         (x, y, sigma), (u, v, rho) = self.entity.split(h), self.entity.split(t)
         c, d, p, q = self.relation.split(r)
-        size = torch.hypot(c, d + 1e-30)
+        size = _size(c, d)
         square = x.square() + y.square() + sigma.square()
         pairs = [square, x, y, x * u + y * v, x * v - y * u, (sigma * rho).abs(), u, v]
         turned = [-2 * (c * p + d * q), -2 * (c * q - d * p)]
@@ -107,3 +106,8 @@ class NFE1Complex(Model):
         x, y, sigma = self.entity.split(t)
         f = Affine(torch.cat([x, y], dim=-1), torch.cat([sigma, sigma], dim=-1))
         return Flow(Scaled(Normal(), math.sqrt(0.5)), f)
+
+
+def _size(re: Tensor, im: Tensor) -> Tensor:
+    # Where a stretch is zero its size has no gradient; one this near has, and is as good.
+    return torch.hypot(re, im + 1e-30)
