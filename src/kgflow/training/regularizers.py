@@ -16,6 +16,9 @@ from kgflow.training.term import Term
 class Regularizer(Term):
     r""":math:`\lambda\, \Omega(h, r, t)` of every true triple, the batch's mean.
 
+    Ω is a sum of what entities, relations and queries have each, and a batch names many of them
+    often: each is taken once, times the shares of its triples.
+
     Args:
         model: what is trained.
         weight: λ.
@@ -24,26 +27,34 @@ class Regularizer(Term):
     def __init__(self, model: Model, weight: float) -> None:
         self.model, self.weight = model, weight
 
+
+class RowRegularizer(Regularizer):
+    r""":math:`\Omega = \omega(h) + \omega(r) + \omega(t)`."""
+
     @abstractmethod
-    def penalty(self, h: Tensor, r: Tensor, t: Tensor) -> Tensor:
-        """Ω of rows ``(P, w)``, ``(P, v)`` and ``(P, w)``, ``(P,)``."""
+    def penalty(self, table: Table, rows: Tensor) -> Tensor:
+        """ω of rows ``(P, w)`` of a table, ``(P,)``."""
 
     def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
-        """All in one."""
-        found = self.penalty(entity(facts.h), self.model.relation(facts.r), entity(facts.t))
-        yield self.weight * (found * facts.weight).sum()
+        """Entities, then relations."""
+        ends, twice = torch.cat([facts.h, facts.t]), facts.weight.repeat(2)
+        for table, lookup, ids, weight in (
+            (self.model.entity, entity, ends, twice),
+            (self.model.relation, self.model.relation, facts.r, facts.weight),
+        ):
+            once, share = _shares(ids, weight)
+            yield self.weight * (self.penalty(table, lookup(once)) * share).sum()
 
 
-class L2(Regularizer):
+class L2(RowRegularizer):
     r""":math:`\Omega = |h|^2 + |r|^2 + |t|^2`, of the numbers in the rows, biases aside."""
 
-    def penalty(self, h: Tensor, r: Tensor, t: Tensor) -> Tensor:
-        """The squared norms."""
-        rows = (self.model.entity.plain(h), r, self.model.entity.plain(t))
-        return sum((x.square().sum(-1) for x in rows), h.new_zeros(()))
+    def penalty(self, table: Table, rows: Tensor) -> Tensor:
+        """The squared norm."""
+        return table.plain(rows).square().sum(-1)
 
 
-class N3(Regularizer):
+class N3(RowRegularizer):
     r""":math:`\Omega = \sum_i |h_i|^3 + |r_i|^3 + |t_i|^3`, the nuclear 3-norm.
 
     A coordinate's modulus is over the parts of its row, where these are of one size: re and im of
@@ -54,11 +65,14 @@ class N3(Regularizer):
         ICML 2018.
     """
 
-    def penalty(self, h: Tensor, r: Tensor, t: Tensor) -> Tensor:
+    def penalty(self, table: Table, rows: Tensor) -> Tensor:
         """The cubes of the moduli."""
-        entity, relation = self.model.entity, self.model.relation
-        sides = ((entity, h), (relation, r), (entity, t))
-        return sum((_cubes(table, x) for table, x in sides), h.new_zeros(()))
+        parts = table.split(rows)
+        if len({part.shape[-1] for part in parts}) > 1:
+            return table.plain(rows).abs().pow(3).sum(-1)
+        square = sum((part.square() for part in parts), rows.new_zeros(()))
+        # At 0 a root has no slope that is a number; this near to it it has, and is as good.
+        return (square * (square + 1e-30).sqrt()).sum(-1)
 
 
 class Dura(Regularizer):
@@ -79,16 +93,19 @@ class Dura(Regularizer):
             raise KgflowError(f"{model.name} is no matrix product: regularize it by l2 or n3")
         self.scale = 0.25 if is_distance(model) else 1.0
 
-    def penalty(self, h: Tensor, r: Tensor, t: Tensor) -> Tensor:
-        """The squared norms of both sides."""
-        Q, K = self.model.lower_query(h, r).Q, self.model.lower_keys(t).K
-        return self.scale * Q.square().sum(-1) + K.square().sum(-1)
+    def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
+        """Queries, then keys."""
+        relations = len(self.model.relation)
+        pairs, share = _shares(facts.h * relations + facts.r, facts.weight)
+        heads, relation = pairs // relations, pairs % relations
+        Q = self.model.lower_query(entity(heads), self.model.relation(relation)).Q
+        yield self.weight * self.scale * (Q.square().sum(-1) * share).sum()
+        tails, share = _shares(facts.t, facts.weight)
+        K = self.model.lower_keys(entity(tails)).K
+        yield self.weight * (K.square().sum(-1) * share).sum()
 
 
-def _cubes(table: Table, rows: Tensor) -> Tensor:
-    parts = table.split(rows)
-    if len({part.shape[-1] for part in parts}) > 1:
-        return table.plain(rows).abs().pow(3).sum(-1)
-    square = torch.stack(parts).square().sum(0)
-    # x^(3/2) has no slope that is a number at 0 if it is made of a root.
-    return square.pow(1.5).sum(-1)
+def _shares(ids: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Each id once, and the sum of its weights."""
+    once, place = ids.unique(return_inverse=True)
+    return once, weight.new_zeros(len(once)).index_add(0, place, weight)
