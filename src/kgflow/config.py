@@ -29,6 +29,9 @@ class ModelConfig(_Section):
     bias: Annotated[bool, Field(description="a number per entity, added where it is the tail")] = (
         False
     )
+    reciprocals: Annotated[
+        bool, Field(description="numbers of their own for relations read backwards")
+    ] = True
     options: Annotated[
         dict[str, Option], Field(description="what only this model knows, such as x0 = 'uniform'")
     ] = {}

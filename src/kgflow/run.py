@@ -335,6 +335,7 @@ def train(
     schedule: str | None = None,
     warmup: float | None = None,
     bias: bool | None = None,
+    reciprocals: bool | None = None,
     options: Mapping[str, Option] | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -376,6 +377,7 @@ def train(
         schedule: of the rate, "exponential", "cosine" or "plateau".
         warmup: epochs until the rate is reached.
         bias: whether every entity has a number that is added where it is the tail.
+        reciprocals: whether a relation read backwards has numbers of its own.
         options: what only this model knows, such as ``{"x0": "uniform"}``.
         out: the run directory; ``runs/<data>-<model>-<date>`` if not given.
         force: replace a run that is there.
@@ -410,7 +412,13 @@ def train(
         "schedule": schedule,
         "warmup": warmup,
     }
-    chosen = {"name": model, "dim": dim, "bias": bias, "options": dict(options or {})}
+    chosen = {
+        "name": model,
+        "dim": dim,
+        "bias": bias,
+        "reciprocals": reciprocals,
+        "options": dict(options or {}),
+    }
     name = data.name if isinstance(data, Dataset) else str(data)
     values = {"data": name, "model": _given(chosen), "training": _given(training)}
     experiment = settle(values, "train")
@@ -524,7 +532,15 @@ def _trainer(
 def _build(experiment: Experiment, data: Dataset, device: str) -> Model:
     chosen = experiment.model
     entities, relations = len(data.entities), 2 * len(data.relations)
-    model = build(chosen.name, entities, relations, chosen.dim, chosen.options, chosen.bias)
+    model = build(
+        chosen.name,
+        entities,
+        relations,
+        chosen.dim,
+        chosen.options,
+        bias=chosen.bias,
+        reciprocals=chosen.reciprocals,
+    )
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from kgflow.run import Run
     from kgflow.training import Callback
 
+FLAGS = ("bias", "reciprocals")
+"""Settings of a model that are true or false: false is an answer, too."""
+
 
 def _setting(name: str) -> Any:  # noqa: ANN401
     """An option for a field of the configuration, with its description and its default."""
@@ -35,6 +38,7 @@ def train(
     model: Annotated[str | None, typer.Option(help="The model [nfe-1].")] = None,
     dim: Annotated[int | None, _setting("dim")] = None,
     bias: Annotated[bool | None, _flag("bias")] = None,
+    reciprocals: Annotated[bool | None, _flag("reciprocals")] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="Of this model only, as key=value: x0=uniform.")
     ] = None,
@@ -79,7 +83,7 @@ def train(
 
     Example: kgflow train umls --model nfe-1 --dim 128 --out runs/umls
     """
-    given = {k: v for k, v in locals().items() if v is not None and (v is not False or k == "bias")}
+    given = {k: v for k, v in locals().items() if v is not None and (v is not False or k in FLAGS)}
     if resume is not None:
         _only(given, "resume", "device", "tensorboard", "json")
         _report(_resume(resume, device, tensorboard), json)
@@ -112,7 +116,7 @@ def _experiment(data: str | None, config: Path | None, given: dict[str, Any]) ->
     if config:
         values |= read(Experiment, config).model_dump(exclude_unset=True)
     values["training"] |= {k: v for k, v in given.items() if k in TrainingConfig.model_fields}
-    names = {"model": "name", "dim": "dim", "bias": "bias"}
+    names = {"model": "name", "dim": "dim"} | {flag: flag for flag in FLAGS}
     values["model"] |= {names[k]: v for k, v in given.items() if k in names}
     chosen = dict(map(_pair, given.get("option", [])))
     values["model"]["options"] = values["model"].get("options", {}) | chosen

@@ -71,3 +71,8 @@ class BoxE(PairwiseModel):
         away = (offset + K).abs()
         d = torch.maximum(away / w, away * w - kappa)
         return -sum(torch.linalg.vector_norm(side, dim=-1) for side in d.chunk(2, dim=-1))
+
+    def mirrored(self, r: Tensor) -> Tensor:
+        """The two boxes exchanged."""
+        head, head_size, tail, tail_size = self.relation.split(r)
+        return torch.cat([tail, tail_size, head, head_size], dim=-1)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from kgflow.algebra import VARIABLES, Variable
 from kgflow.errors import KgflowError, suggest
 from kgflow.models.biased import biased
+from kgflow.models.mirror import mirror
 from kgflow.models.model import MODELS, Model
 
 Option = str | float | int | bool
@@ -42,6 +43,7 @@ def build(
     dim: int,
     chosen: Mapping[str, Option] | None = None,
     bias: bool = False,
+    reciprocals: bool = True,
 ) -> Model:
     """A model by name, with options as a configuration file gives them.
 
@@ -52,6 +54,7 @@ def build(
         dim: n.
         chosen: what only this model knows.
         bias: whether every entity has a number, at first zero, that is added where it is the tail.
+        reciprocals: whether a relation read backwards has numbers of its own, or those of `mirror`.
 
     Example:
         >>> build("nfe-2", entities=5, relations=2, dim=4, chosen={"x0": "uniform"}).x0
@@ -62,12 +65,16 @@ def build(
     known = options(name)
     arguments = {k: _convert(name, k, v, known) for k, v in (chosen or {}).items()}
     constructor = model_class(name)
-    if not bias:
-        return constructor(entities, relations, dim, **arguments)
-    model = biased(constructor)(entities, relations, dim, **arguments)
-    if "bias" in model.entity.parts:
+    kind = biased(constructor) if bias else constructor
+    model = kind(entities, relations, dim, **arguments)
+    if bias and "bias" in model.entity.parts:
         raise KgflowError(f"{name} has a bias of every entity as it is: leave 'bias' out")
-    model.entity.add_bias()
+    if bias and not reciprocals:
+        raise KgflowError("a bias counts for tails only, so it needs reciprocals: leave out one")
+    if bias:
+        model.entity.add_bias()
+    if not reciprocals:
+        mirror(model)
     return model
 
 

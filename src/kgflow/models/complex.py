@@ -49,3 +49,8 @@ class ComplEx(PlanarModel):
         """Bilinear: the parts of h times the conjugate of t meet those of r."""
         (x, y), (u, v) = self.entity.split(h), self.entity.split(t)
         return torch.cat([x * u + y * v, x * v - y * u], dim=1) @ r.T
+
+    def mirrored(self, r: Tensor) -> Tensor:
+        """The conjugates."""
+        re, im = self.relation.split(r)
+        return torch.cat([re, -im], dim=-1)

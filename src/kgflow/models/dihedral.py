@@ -62,6 +62,13 @@ class DihEdral(FlowModel):
         R = torch.stack([cos, -alpha * sin, sin, alpha * cos], dim=-1).unflatten(-1, (2, 2))
         return Orthogonal(R).inverse()
 
+    def mirrored(self, r: Tensor) -> Tensor:
+        """Rotations turn back, with β₁ and β₂ exchanged; reflections are their own inverses."""
+        alpha, beta_1, beta_2 = self.relation.split(r)
+        turns = alpha >= 0
+        parts = (alpha, torch.where(turns, beta_2, beta_1), torch.where(turns, beta_1, beta_2))
+        return torch.cat(parts, dim=-1)
+
 
 def straight_sign(x: Tensor) -> Tensor:
     """1 from zero upwards and -1 below, with the gradient of x itself.

@@ -47,3 +47,7 @@ class DistMult(FlowModel):
     def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Bilinear."""
         return (h * t) @ r.T
+
+    def mirrored(self, r: Tensor) -> Tensor:
+        """Themselves."""
+        return r

@@ -1,5 +1,6 @@
 """Models whose entities are Gaussians."""
 
+import torch
 from torch import Tensor
 
 from kgflow.algebra import Affine, Flow, Normal
@@ -32,3 +33,8 @@ class GaussianModel(PairwiseModel):
         """The random vector N(μ, σ²) of entity rows ``(..., w)``."""
         mu, spread = self.entity.split(t)
         return Flow(Normal(), Affine(mu, variance(spread).sqrt()))
+
+    def mirrored(self, r: Tensor) -> Tensor:
+        """The opposite means, and all else as it is."""
+        mu, other = self.relation.split(r)
+        return torch.cat([-mu, other], dim=-1)

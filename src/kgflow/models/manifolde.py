@@ -68,3 +68,8 @@ class ManifoldE(PairwiseModel):
         moved, radius = Q[:, :-1], Q[:, -1]
         own = moved.square().sum(-1) - radius
         return -(own[:, None] + K.square().sum(-1) - 2 * moved @ K.T).square()
+
+    def mirrored(self, r: Tensor) -> Tensor:
+        """The way back, to a sphere as large."""
+        mu, radius = self.relation.split(r)
+        return torch.cat([-mu, radius], dim=-1)

@@ -6,7 +6,18 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from kgflow.algebra import Flow, Function, Keys, Lowered, Paired, Point, Query, Variable
+from kgflow.algebra import (
+    Flow,
+    Function,
+    Keys,
+    Lowered,
+    Paired,
+    Point,
+    Query,
+    Rotation,
+    Translation,
+    Variable,
+)
 from kgflow.errors import KgflowError
 from kgflow.models.row import Row
 from kgflow.models.table import Table
@@ -91,6 +102,13 @@ class Model(nn.Module, ABC):
         """The scores of pairs with all relations, (h, ?, t), where they are one matrix product.
 
         Of entity rows ``(P, w)`` twice and relation rows ``(R, v)``: ``(P, R)``; or None.
+        """
+        return None
+
+    def mirrored(self, r: Tensor) -> Tensor | None:
+        r"""Rows r' of the relations read backwards, :math:`f(t, r', h) = f(h, r, t)` for all h, t.
+
+        Of relation rows ``(R, v)``, ``(R, v)``; or None where the model has no such relations.
         """
         return None
 
@@ -179,6 +197,10 @@ class FlowModel(Model):
     def lower_keys(self, t: Tensor) -> Keys:
         """D's side of f_t (x0)."""
         return self.D.keys(self.flow(t))
+
+    def mirrored(self, r: Tensor) -> Tensor | None:
+        """Translations and rotations move back as far; no distance notices the difference."""
+        return -r if self.f_relation in (Translation, Rotation) else None
 
     def flow(self, t: Tensor) -> Flow:
         """The random vector f(x0) of entity rows ``(..., w)``."""

@@ -68,7 +68,33 @@ def su2(alpha: Tensor, theta: Tensor, phi: Tensor) -> Orthogonal:
     return Orthogonal(_matrix([a, -b, c, -d], [b, a, d, c], [-c, -d, a, b], [d, -c, -b, a]))
 
 
-class NagESO3(NagE):
+class Turning(NagE):
+    """Relations are turns of three-dimensional blocks."""
+
+    relation_parts: ClassVar = ("phi", "theta", "psi")
+    multiple: ClassVar = 3
+    f_relation = staticmethod(so3)
+
+    def mirrored(self, r: Tensor) -> Tensor:
+        """The three turns back, the last one first."""
+        phi, theta, psi = self.relation.split(r)
+        return torch.cat([-psi, -theta, -phi], dim=-1)
+
+
+class Unitary(NagE):
+    """Relations are unitary maps of pairs of complex numbers."""
+
+    relation_parts: ClassVar = ("alpha", "theta", "phi")
+    multiple: ClassVar = 4
+    f_relation = staticmethod(su2)
+
+    def mirrored(self, r: Tensor) -> Tensor:
+        """The turns about the same axes, back."""
+        alpha, theta, phi = self.relation.split(r)
+        return torch.cat([-alpha, theta, phi], dim=-1)
+
+
+class NagESO3(Turning):
     r"""Rotations of three-dimensional blocks, the sum of their distances.
 
     .. math:: f(h, r, t) = -\sum_l \|R_l h_l - t_l\|, \quad R_l = Z(\psi_l) X(\theta_l) Z(\phi_l)
@@ -85,15 +111,12 @@ class NagESO3(NagE):
 
     name = "nage-so3"
     entity_parts: ClassVar = ("mu",)
-    relation_parts: ClassVar = ("phi", "theta", "psi")
-    multiple: ClassVar = 3
-    f_relation = staticmethod(so3)
     D = BlockNorm(3)
     settings: ClassVar = {"dim": 60, "dropout": 0.1, "decay": 0.95, "epochs": 50}
     row: ClassVar = ROW
 
 
-class NagESO3Squared(NagE):
+class NagESO3Squared(Turning):
     r"""Rotations of three-dimensional blocks, squared distance.
 
     .. math:: f(h, r, t) = -\sum_l \|R_l h_l - t_l\|^2
@@ -107,15 +130,12 @@ class NagESO3Squared(NagE):
 
     name = "nage-so3-squared"
     entity_parts: ClassVar = ("mu",)
-    relation_parts: ClassVar = ("phi", "theta", "psi")
-    multiple: ClassVar = 3
-    f_relation = staticmethod(so3)
     D = SquaredWasserstein()
     settings: ClassVar = {"dim": 96, "dropout": 0.1, "epochs": 50}
     row: ClassVar = replace(ROW, D="-‖· - ·‖²")
 
 
-class NagESU2(NagE):
+class NagESU2(Unitary):
     r"""Unitary maps of pairs of complex numbers, the sum of their distances.
 
     .. math:: f(h, r, t) = -\sum_l \|U_l h_l - t_l\|, \quad U = \begin{pmatrix}
@@ -136,15 +156,12 @@ class NagESU2(NagE):
 
     name = "nage-su2"
     entity_parts: ClassVar = ("mu",)
-    relation_parts: ClassVar = ("alpha", "theta", "phi")
-    multiple: ClassVar = 4
-    f_relation = staticmethod(su2)
     D = BlockNorm(4)
     settings: ClassVar = {"dim": 64, "dropout": 0.1, "decay": 0.95, "epochs": 50}
     row: ClassVar = replace(ROW, f_relation="Ux, U in SU(2)", relation="3*n//4")
 
 
-class NagESU2Squared(NagE):
+class NagESU2Squared(Unitary):
     r"""Unitary maps of pairs of complex numbers, squared distance.
 
     .. math:: f(h, r, t) = -\sum_l \|U_l h_l - t_l\|^2
@@ -158,9 +175,6 @@ class NagESU2Squared(NagE):
 
     name = "nage-su2-squared"
     entity_parts: ClassVar = ("mu",)
-    relation_parts: ClassVar = ("alpha", "theta", "phi")
-    multiple: ClassVar = 4
-    f_relation = staticmethod(su2)
     D = SquaredWasserstein()
     settings: ClassVar = {"dim": 96, "dropout": 0.1, "epochs": 50}
     row: ClassVar = replace(ROW, f_relation="Ux, U in SU(2)", D="-‖· - ·‖²", relation="3*n//4")

@@ -62,6 +62,11 @@ class QuatE(Model):
         """K = t, b = 0."""
         return Keys(t, t.new_zeros(len(t)))
 
+    def mirrored(self, r: Tensor) -> Tensor:
+        """The conjugates."""
+        real, *imaginary = self.relation.split(r)
+        return torch.cat([real, *(-part for part in imaginary)], dim=-1)
+
 
 def hamilton(p: Tensor, q: Tensor) -> Tensor:
     r"""The product :math:`p \otimes q` of quaternions, each ``(..., 4, m)``.

@@ -55,3 +55,7 @@ class RESCAL(Model):
     def lower_keys(self, t: Tensor) -> Keys:
         """K = t, b = 0."""
         return Keys(t, t.new_zeros(len(t)))
+
+    def mirrored(self, r: Tensor) -> Tensor:
+        """The transposes."""
+        return r.unflatten(-1, (self.dim, self.dim)).mT.flatten(-2)

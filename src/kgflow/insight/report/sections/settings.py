@@ -56,6 +56,7 @@ def _model(run: Run) -> dict[str, str]:
         "numbers per entity": f"{run.model.entity.weight.shape[1]:,}",
         "numbers in all": f"{numbers:,}",
         **({"bias of entities": "yes"} if config.bias else {}),
+        **({} if config.reciprocals else {"reciprocal relations": "no"}),
         **{f"option {k}": str(v) for k, v in config.options.items()},
     }
 
