@@ -42,5 +42,7 @@ def test_a_row_shows_what_the_run_evaluates_to(tmp_path):
 def test_small_is_every_model_on_every_small_graph(tmp_path):
     study = SmallStudy(tmp_path, tmp_path)
     assert len(study.plans([], [])) == 3 * len(MODELS)
+    assert study.plans(["nfe-1"], ["umls"])[0].words == ("train", "umls", "--model", "nfe-1")
+    assert "sampled-softmax" in study.plans(["nfe-1"], ["codex-s"])[0].words
     with pytest.raises(KgflowError, match="unknown model 'nfe1'"):
         study.plans(["nfe1"], [])
