@@ -33,4 +33,4 @@ def test_who_knows_it():
 
     found = {name for name in MODELS if knows(name)}
     nfe = {"nfe-1", "nfe-1-complex", "nfe-1-mu", "nfe-1-sigma", "nfe-point"}
-    assert found == nfe | {"transe", "distmult", "complex"}
+    assert found == nfe | {"transe", "distmult", "complex", "complex-flow"}

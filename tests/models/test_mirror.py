@@ -22,7 +22,7 @@ E, R = len(DATA.entities), len(DATA.relations)
 TRANSLATIONS = {"transe", "transe-l1", "transe-l2", "nfe-1-mu", "manifolde"}
 TORI = {"toruse-l1", "toruse-l2", "toruse-el2", "mobiuse"}
 TURNS = {"rotate", "rotate-squared", "nage-so3", "nage-so3-squared", "nage-su2", "nage-su2-squared"}
-BILINEAR = {"distmult", "complex", "rescal", "quate", "dihedral"}
+BILINEAR = {"distmult", "complex", "complex-flow", "rescal", "quate", "dihedral"}
 OTHERS = {"kg2e-kl", "kg2e-el", "transg", "boxe"}
 MIRRORED = sorted(TRANSLATIONS | TORI | TURNS | BILINEAR | OTHERS)
 

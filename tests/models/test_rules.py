@@ -17,7 +17,7 @@ D(f_r ∘ f_h, f_t) = D(f_h, f_r' ∘ f_t), which for all other D says the same 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi
 from typing import Any
 
@@ -428,6 +428,15 @@ def put_complex(model: Model, r: int, angle: Tensor) -> None:
     write(model, r, re=angle.cos(), im=angle.sin())
 
 
+def spins() -> Family:
+    """Turns of locations; the scales stay."""
+
+    def best(model: Model, h: Tensor, angle: Tensor) -> Tensor:
+        return cat([turned(h[:, :DIM], angle), h[:, DIM:]], dim=1)
+
+    return replace(turns(put_complex, sphere=True), best=best)
+
+
 def put_phase(model: Model, r: int, angle: Tensor) -> None:
     write(model, r, phase=angle)
 
@@ -451,6 +460,7 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "rotate": lambda: turns(put_phase),
     "rotate-squared": lambda: turns(put_phase),
     "complex": lambda: turns(put_complex, sphere=True),
+    "complex-flow": spins,
     "roth": lambda: turns(put_roth),
     "atth": attention,
     "nage-so3": lambda: matrices(put_so3, half_turn),

@@ -319,3 +319,22 @@ def test_nfe_1_complex_without_scales_and_shifts_is_rotate():
     model.entity.weight.data[:, : 2 * DIM] = rotate.entity.weight.data
     model.entity.weight.data[:, 2 * DIM :] = 0
     same(model, rotate)
+
+
+def test_complex_flow_is_what_the_distance_leaves_without_the_sizes():
+    """W² = E|p|² + E|q|² - 2 max E⟨p, q⟩, with the second moments of both sides."""
+    model = build("complex-flow", E, R, 6).double()
+    torch.nn.init.normal_(model.entity.weight)
+    torch.nn.init.normal_(model.relation.weight)
+    h, r, t = IDS
+    p, q = model.composed(model.entity(h), model.relation(r)), model.flow(model.entity(t))
+    sizes = sum((x.f.mu.square() + x.f.sigma.square() / 2).sum(-1) for x in (p, q))
+    close(SquaredWasserstein()(p, q), 2 * model.score(h, r, t) - sizes, 1e-12)
+
+
+def test_complex_flow_without_scales_is_complex():
+    model, known = (build(n, E, R, 2 * DIM).double() for n in ("complex-flow", "complex"))
+    model.entity.weight.data[:, : 2 * DIM] = known.entity.weight.data
+    model.entity.weight.data[:, 2 * DIM :] = 0
+    model.relation.weight.data = known.relation.weight.data
+    same(model, known)

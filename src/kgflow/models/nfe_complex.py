@@ -1,13 +1,13 @@
 """NFE-1 over the complex numbers: affine flows that turn."""
 
-import math
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Affine, Flow, Keys, Normal, Query, Scaled
+from kgflow.algebra import Flow, Keys, Query
 from kgflow.models.model import Model
+from kgflow.models.planar import modulus, round_flow
 from kgflow.models.row import Row
 
 
@@ -69,7 +69,7 @@ class NFE1Complex(Model):
     def lower_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = 2u, a = -|u|², with u the location and the size of f_r ∘ f_h."""
         (x, y, sigma), (c, d, p, q) = self.entity.split(h), self.relation.split(r)
-        scale = _size(c, d) * sigma.abs()
+        scale = modulus(c, d) * sigma.abs()
         u = torch.cat([c * x - d * y + p, d * x + c * y + q, scale], dim=-1)
         return Query(2 * u, -u.square().sum(-1))
 
@@ -86,13 +86,13 @@ class NFE1Complex(Model):
     def relation_flow(self, r: Tensor) -> Flow:
         """As an entity's flow of its location and the size of its stretch."""
         c, d, p, q = self.relation.split(r)
-        return self.flow(torch.cat([p, q, _size(c, d)], dim=-1))
+        return self.flow(torch.cat([p, q, modulus(c, d)], dim=-1))
 
     def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """As NFE-1 does it, with complex numbers written out."""
         (x, y, sigma), (u, v, rho) = self.entity.split(h), self.entity.split(t)
         c, d, p, q = self.relation.split(r)
-        size = _size(c, d)
+        size = modulus(c, d)
         square = x.square() + y.square() + sigma.square()
         pairs = [square, x, y, x * u + y * v, x * v - y * u, (sigma * rho).abs(), u, v]
         turned = [-2 * (c * p + d * q), -2 * (c * q - d * p)]
@@ -103,11 +103,4 @@ class NFE1Complex(Model):
 
     def flow(self, t: Tensor) -> Flow:
         """Real and imaginary parts as n real coordinates, of an x0 with half of the variance."""
-        x, y, sigma = self.entity.split(t)
-        f = Affine(torch.cat([x, y], dim=-1), torch.cat([sigma, sigma], dim=-1))
-        return Flow(Scaled(Normal(), math.sqrt(0.5)), f)
-
-
-def _size(re: Tensor, im: Tensor) -> Tensor:
-    # Where a stretch is zero its size has no gradient; one this near has, and is as good.
-    return torch.hypot(re, im + 1e-30)
+        return round_flow(*self.entity.split(t))

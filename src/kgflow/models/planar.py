@@ -1,17 +1,30 @@
 """Models whose numbers are complex."""
 
+import math
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Point, Scaling
+from kgflow.algebra import Affine, Flow, Normal, Point, Scaled, Scaling
 from kgflow.models.model import FlowModel
 
 
 def complex_scaling(re: Tensor, im: Tensor) -> Scaling:
     """(re + i im) x: a turn and a stretch of the plane."""
     return Scaling(torch.complex(re, im))
+
+
+def modulus(re: Tensor, im: Tensor) -> Tensor:
+    """|re + i im|, with a gradient everywhere."""
+    # Where a stretch is zero its size has no gradient; one this near has, and is as good.
+    return torch.hypot(re, im + 1e-30)
+
+
+def round_flow(x: Tensor, y: Tensor, sigma: Tensor) -> Flow:
+    """σ x0 + (x + iy) of the standard complex normal x0, E|x0|² = 1, as 2n real coordinates."""
+    f = Affine(torch.cat([x, y], dim=-1), torch.cat([sigma, sigma], dim=-1))
+    return Flow(Scaled(Normal(), math.sqrt(0.5)), f)
 
 
 class PlanarModel(FlowModel):

@@ -52,6 +52,11 @@ def complex_affine(h: Parts, r: Parts, t: Parts) -> float:
     return -(abs(sigma * complex(*h[:2]) + mu - complex(*t[:2])) ** 2) - scales**2
 
 
+def complex_flow(h: Parts, r: Parts, t: Parts) -> float:
+    turned = complex(*r) * complex(*h[:2])
+    return (turned * complex(*t[:2]).conjugate()).real + abs(complex(*r)) * abs(h[2]) * abs(t[2])
+
+
 def printed(c: float, k: float = 1.0) -> Callable[..., float]:
     """Eq. 11 and Eq. 12, with x0/k."""
 
@@ -191,6 +196,7 @@ CASES = {
         "nfe-1", coordinatewise(eq10(0)), {"uncertainty": 0}, affine_images, lambda z: 0.0
     ),
     "nfe-1-complex": Case("nfe-1-complex", coordinatewise(complex_affine), dim=6),
+    "complex-flow": Case("complex-flow", coordinatewise(complex_flow), dim=6),
     "nfe-1-mu": Case("nfe-1-mu", coordinatewise(transe), {}, mu_images),
     "nfe-1-sigma": Case("nfe-1-sigma", coordinatewise(sigma_only), {}, sigma_images),
     "nfe-2": Case("nfe-2", coordinatewise(oriented(NORMAL)), {}, kinked_images),
