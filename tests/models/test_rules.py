@@ -28,6 +28,7 @@ from torch.nn.functional import normalize, softplus
 
 from kgflow.algebra import KullbackLeibler
 from kgflow.models import MODELS, Model, build
+from kgflow.models.quate import hamilton
 from laws import close
 
 E, R, DIM = 9, 5, 12
@@ -337,6 +338,40 @@ def planes() -> Family:
     )
 
 
+def spaces() -> Family:
+    """x ⊗ σ + μ of quaternions: isometries where |σ| = 1; the scales take |σ|."""
+
+    def put(model: Model, r: int, f: tuple[Tensor, Tensor]) -> None:
+        model.relation.weight[r] = cat([f[1].flatten(), f[0].flatten()])
+
+    def drawn() -> Tensor:
+        return torch.randn(4, DIM // 4).double()
+
+    def sample(model: Model, isometric: bool) -> tuple[Tensor, Tensor]:
+        sigma = drawn()
+        return drawn(), normalize(sigma, dim=0) if isometric else sigma
+
+    def best(model: Model, h: Tensor, f: tuple[Tensor, Tensor]) -> Tensor:
+        image = hamilton(h[:, :DIM].unflatten(1, (4, -1)), f[1]) + f[0]
+        return cat([image.flatten(1), f[1].norm(dim=0) * h[:, DIM:]], dim=1)
+
+    def one() -> Tensor:
+        return torch.eye(4)[:1].T.expand(4, DIM // 4).double()
+
+    def inverse(f: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+        back = (2 * one() - 1) * f[1] / f[1].square().sum(0)
+        return -hamilton(f[0], back), back
+
+    return Family(
+        put,
+        best,
+        sample,
+        involution=lambda model: (drawn(), -one()),
+        inverse=inverse,
+        compose=lambda g, f: (hamilton(f[0], g[1]) + g[0], hamilton(f[1], g[1])),
+    )
+
+
 def scalings(**given: Any) -> Family:
     """σ x of scales alone."""
     return Family(
@@ -474,6 +509,7 @@ FAMILIES: dict[str, Callable[[], Family]] = {
     "distmult": lambda: scalings(involution=lambda model: -torch.ones(DIM).double()),
     "nfe-1-sigma": scalings,
     "nfe-1-complex": planes,
+    "nfe-1-quaternion": spaces,
     **dict.fromkeys(("nfe-point", "nfe-1", "nfe-2", "nfe-3", "tucker-flow"), affine),
     **dict.fromkeys(("nfe-k", "nfe-k-quadratic", "nfe-k-cubic"), affine),
     "nfe-2-paper": lambda: affine(mirrors=False),

@@ -290,15 +290,29 @@ def test_rows_start_uniform_within_a_tenth():
     assert float(weight.std()) == pytest.approx(0.1 / math.sqrt(3), rel=0.01)
 
 
-def test_nfe_1_complex_is_the_distance_of_its_flows():
+@pytest.mark.parametrize("name", ["nfe-1-complex", "nfe-1-quaternion"])
+def test_turning_flows_have_the_distance_of_their_coordinates(name):
     """A composed flow is itself the flow of some row, and W is that of n real coordinates."""
-    model = build("nfe-1-complex", E, R, 6).double()
+    model = build(name, E, R, 12).double()
     torch.nn.init.normal_(model.entity.weight)
     torch.nn.init.normal_(model.relation.weight)
     h, r, t = IDS
     rows = model.query(h, r).Q / 2
     distance = SquaredWasserstein()(model.flow(rows), model.flow(model.entity(t)))
     close(model.score(h, r, t), distance, 1e-12)
+
+
+def test_nfe_1_quaternion_without_j_and_k_is_nfe_1_complex():
+    """Of one size each: the quaternions have as many scales as the complex numbers then."""
+    model, known = build("nfe-1-quaternion", E, R, 4 * DIM), build("nfe-1-complex", E, R, 2 * DIM)
+    model, known = model.double(), known.double()
+    x, y, sigma = known.entity.split(known.entity.weight.data)
+    c, d, p, q = known.relation.split(known.relation.weight.data)
+    none = torch.zeros_like(x), torch.zeros_like(c)
+    model.entity.weight.data = torch.cat([x, y, none[0], none[0], sigma], dim=1)
+    parts = [c, d, none[1], none[1], p, q, none[1], none[1]]
+    model.relation.weight.data = torch.cat(parts, dim=1)
+    same(model, known)
 
 
 def test_nfe_1_complex_of_real_numbers_is_nfe_1():

@@ -14,6 +14,7 @@ from kgflow.training.row_adam import RowAdam
 FAST = {
     "nfe-1": FoldedKeys,
     "nfe-1-complex": FoldedKeys,
+    "nfe-1-quaternion": FoldedKeys,
     "nfe-1-mu": FoldedKeys,
     "nfe-1-sigma": FoldedKeys,
     "nfe-point": FoldedKeys,

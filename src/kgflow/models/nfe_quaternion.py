@@ -22,11 +22,11 @@ class NFE1Quaternion(Model):
     complex numbers with two further dimensions to turn in. A product with a quaternion turns and
     stretches all directions alike, and the standard normal x0 on them,
     :math:`\mathbb E |x_0|^2 = 1`, looks the same after every turn; so the law of
-    :math:`f_e(x_0) = e_\sigma x_0 + e_\mu` is known by :math:`e_\mu` and :math:`|e_\sigma|`. Turns of
-    four dimensions do not commute: relations may give other results in another order.
+    :math:`f_e(x_0) = e_\sigma x_0 + e_\mu` is known by :math:`e_\mu` and :math:`|e_\sigma|`.
+    Turns of four dimensions do not commute: relations may give other results in another order.
 
-    Rows: entity 1, i, j, k of its location and σ (its absolute value counts); relation 1, i, j, k of
-    r_σ and of r_μ; each ``(n/4,)``.
+    Rows: entity 1, i, j, k of its location and σ (its absolute value counts); relation 1, i, j, k
+    of r_σ and of r_μ; each ``(n/4,)``.
 
     Args:
         entities: how many entities.

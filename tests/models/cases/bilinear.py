@@ -30,19 +30,32 @@ TIMES = {
 """Hamilton's i² = j² = k² = ijk = -1, all sixteen products of two units."""
 
 
-def quaternion_product(h, r, t):
-    """One quaternion each, by the table of units."""
-    length = math.sqrt(sum(x * x for x in r))
+def times(p, q):
+    """The product of two quaternions, by the table of units."""
     product = dict.fromkeys("1ijk", 0.0)
-    for u, x in zip("1ijk", h, strict=True):
-        for v, y in zip("1ijk", r, strict=True):
+    for u, x in zip("1ijk", p, strict=True):
+        for v, y in zip("1ijk", q, strict=True):
             sign, unit = TIMES[u, v]
-            product[unit] += sign * x * y / length
-    return sum(product[u] * z for u, z in zip("1ijk", t, strict=True))
+            product[unit] += sign * x * y
+    return list(product.values())
+
+
+def quaternion_product(h, r, t):
+    """One quaternion each."""
+    length = math.sqrt(sum(x * x for x in r))
+    return sum(x * z for x, z in zip(times(h, r), t, strict=True)) / length
+
+
+def quaternion_affine(h, r, t):
+    """Three quaternions and two scales: the squared distance of two places and two sizes."""
+    gaps = [x + y - z for x, y, z in zip(times(h[:4], r[:4]), r[4:], t[:4], strict=True)]
+    sizes = math.sqrt(sum(x * x for x in r[:4])) * abs(h[4]) - abs(t[4])
+    return -sum(gap * gap for gap in gaps) - sizes**2
 
 
 CASES = {
     "rescal": Case("rescal", rescal),
     "complex": Case("complex", coordinatewise(complex_product), dim=6),
     "quate": Case("quate", coordinatewise(quaternion_product), dim=12),
+    "nfe-1-quaternion": Case("nfe-1-quaternion", coordinatewise(quaternion_affine), dim=12),
 }
