@@ -305,3 +305,14 @@ def test_where_the_paper_has_no_numbers_it_is_not_spoken_of(here):
     text = mine.show(list(collect(mine.plans([], []), Path("runs")))).text
     assert "With uncertainty it is better" in text
     assert "the paper's" not in text
+
+
+def test_a_model_with_options_is_not_the_papers(here):
+    path = experiment(here, "wn18rr", "a", comment="# Ours.")
+    pretend(here / "runs", study().plans([], [])[0], mrr=0.4)
+    assert "0.483" in study().show(list(collect(study().plans([], []), here / "runs"))).text
+    path.write_text(path.read_text() + "[model.options]\nuncertainty = 4.0\n")
+    shutil.rmtree(here / "runs")
+    pretend(here / "runs", study().plans([], [])[0], mrr=0.4)
+    shown = study().show(list(collect(study().plans([], []), here / "runs")))
+    assert "0.483" not in shown.text

@@ -47,8 +47,8 @@ class Benchmark:
 
     @property
     def paper(self) -> Numbers | None:
-        """What the paper prints of this model on this graph."""
-        return printed(self.model, self.graph)
+        """What the paper prints of this model, as it is without options, on this graph."""
+        return None if self.file.experiment.model.options else printed(self.model, self.graph)
 
     def numbers(self) -> dict[str, list[float]]:
         """Every number of the row for each seed that has it: metrics, epochs and minutes."""
