@@ -43,6 +43,7 @@ class ComplExFlow(Model):
 
     name = "complex-flow"
     multiple: ClassVar = 2
+    share: ClassVar = 2
     entity_parts: ClassVar = ("re", "im", "sigma")
     relation_parts: ClassVar = ("re", "im")
     settings: ClassVar = {"margin": -4.0, "dropout": 0.1, "lr": 0.01, "epochs": 30, "decay": 0.95}
@@ -59,14 +60,6 @@ class ComplExFlow(Model):
         composition=True,
         year=2026,
     )
-
-    def entity_sizes(self, dim: int) -> dict[str, int]:
-        """A number for each complex coordinate and part."""
-        return dict.fromkeys(self.entity_parts, dim // 2)
-
-    def relation_sizes(self, dim: int) -> dict[str, int]:
-        """A number for each complex coordinate and part."""
-        return dict.fromkeys(self.relation_parts, dim // 2)
 
     def lower_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = u, a = 0, with u the location and the size of f_r ∘ f_h."""

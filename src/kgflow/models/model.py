@@ -48,6 +48,8 @@ class Model(nn.Module, ABC):
     """Parts of entity rows at which zero is no choice, so that dropout spares them."""
     multiple: ClassVar[int] = 1
     """What the dimension must be a multiple of: 2 for complex numbers, 4 for quaternions."""
+    share: ClassVar[int] = 1
+    """Every part of a row holds n/share numbers: 2 for the parts of complex numbers."""
     row: ClassVar[Row]
     """The model in the language of the paper's Table 3."""
     settings: ClassVar[Mapping[str, float]] = {}
@@ -75,11 +77,11 @@ class Model(nn.Module, ABC):
 
     def entity_sizes(self, dim: int) -> dict[str, int]:
         """The width of each part of an entity's row."""
-        return dict.fromkeys(self.entity_parts, dim)
+        return dict.fromkeys(self.entity_parts, dim // self.share)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
         """The width of each part of a relation's row."""
-        return dict.fromkeys(self.relation_parts, dim)
+        return dict.fromkeys(self.relation_parts, dim // self.share)
 
     @property
     def meet(self) -> Callable[[Tensor, Tensor], Tensor] | None:

@@ -42,6 +42,7 @@ class NFE1Complex(Model):
 
     name = "nfe-1-complex"
     multiple: ClassVar = 2
+    share: ClassVar = 2
     entity_parts: ClassVar = ("re", "im", "sigma")
     relation_parts: ClassVar = ("re", "im", "mu_re", "mu_im")
     row: ClassVar = Row(
@@ -57,14 +58,6 @@ class NFE1Complex(Model):
         composition=True,
         year=2026,
     )
-
-    def entity_sizes(self, dim: int) -> dict[str, int]:
-        """A number for each complex coordinate and part."""
-        return dict.fromkeys(self.entity_parts, dim // 2)
-
-    def relation_sizes(self, dim: int) -> dict[str, int]:
-        """A number for each complex coordinate and part."""
-        return dict.fromkeys(self.relation_parts, dim // 2)
 
     def lower_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = 2u, a = -|u|², with u the location and the size of f_r ∘ f_h."""

@@ -44,6 +44,7 @@ class NFE1Quaternion(Model):
 
     name = "nfe-1-quaternion"
     multiple: ClassVar = 4
+    share: ClassVar = 4
     entity_parts: ClassVar = ("1", "i", "j", "k", "sigma")
     relation_parts: ClassVar = ("1", "i", "j", "k", "mu_1", "mu_i", "mu_j", "mu_k")
     row: ClassVar = Row(
@@ -59,14 +60,6 @@ class NFE1Quaternion(Model):
         composition=True,
         year=2026,
     )
-
-    def entity_sizes(self, dim: int) -> dict[str, int]:
-        """A number for each quaternion and part."""
-        return dict.fromkeys(self.entity_parts, dim // 4)
-
-    def relation_sizes(self, dim: int) -> dict[str, int]:
-        """A number for each quaternion and part."""
-        return dict.fromkeys(self.relation_parts, dim // 4)
 
     def lower_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = 2u, a = -|u|², with u the location and the size of f_r ∘ f_h."""

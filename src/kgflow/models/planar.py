@@ -34,13 +34,6 @@ class PlanarModel(FlowModel):
     """
 
     multiple: ClassVar = 2
+    share: ClassVar = 2
     x0 = Point(1.0)
     f_entity = staticmethod(complex_scaling)
-
-    def entity_sizes(self, dim: int) -> dict[str, int]:
-        """Half of the reals for each part."""
-        return dict.fromkeys(self.entity_parts, dim // 2)
-
-    def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Half of the reals for each part."""
-        return dict.fromkeys(self.relation_parts, dim // 2)

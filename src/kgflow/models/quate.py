@@ -28,6 +28,7 @@ class QuatE(Model):
 
     name = "quate"
     multiple: ClassVar = 4
+    share: ClassVar = 4
     entity_parts: ClassVar = ("1", "i", "j", "k")
     relation_parts: ClassVar = ("1", "i", "j", "k")
     settings: ClassVar = {"margin": -4.0, "epochs": 30, "decay": 0.95}
@@ -44,14 +45,6 @@ class QuatE(Model):
         composition=True,
         year=2019,
     )
-
-    def entity_sizes(self, dim: int) -> dict[str, int]:
-        """A quarter of the reals for each part."""
-        return dict.fromkeys(self.entity_parts, dim // 4)
-
-    def relation_sizes(self, dim: int) -> dict[str, int]:
-        """A quarter of the reals for each part."""
-        return dict.fromkeys(self.relation_parts, dim // 4)
 
     def lower_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = h ⊗ r/|r|, a = 0."""
