@@ -6,9 +6,11 @@ import torch
 
 import kgflow
 from graphs import ALL_MODELS, random_graph, random_model
+from kgflow.algebra import Affine, KullbackLeibler, Normal, Translation
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
-from kgflow.models import MODELS, build
+from kgflow.models import MODELS, FlowModel, build
+from kgflow.models.mirror import mirror
 from kgflow.training import MarginRanking, SelfAdversarial, Softmax, Sum
 from kgflow.training.corruption import BothSides
 from kgflow.training.regularizers import N3
@@ -132,6 +134,26 @@ def test_the_gradient_is_of_both_readings():
 def test_models_without_such_relations_say_so(name):
     with pytest.raises(KgflowError, match=f"{name} cannot read its relations backwards"):
         build(name, E, 2 * R, 12, reciprocals=False)
+
+
+def test_what_is_declared_is_tried():
+    """A translation that goes back is no mirror where D takes its two sides differently."""
+
+    class Leaning(FlowModel):
+        name = "leaning"
+        entity_parts, relation_parts = ("mu", "sigma"), ("mu",)
+        x0, D = Normal(), KullbackLeibler()
+        f_entity, f_relation = Affine, Translation
+
+    model = MODELS.pop("leaning")(E, 2 * R, 4)
+    assert model.mirrored(model.relation.weight) is not None
+    with pytest.raises(KgflowError, match="leaning cannot read its relations backwards"):
+        mirror(model)
+
+
+def test_half_of_an_odd_number_of_relations_is_refused():
+    with pytest.raises(KgflowError, match="3 relations are no relations with their reciprocals"):
+        build("complex", E, 3, 4, reciprocals=False)
 
 
 def test_a_bias_does_not_go_with_it():

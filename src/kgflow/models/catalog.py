@@ -62,6 +62,8 @@ def build(
         >>> build("distmult", entities=5, relations=2, dim=4, bias=True).entity
         Table(5 rows, sigma: 4, bias: 1)
     """
+    if bias and not reciprocals:
+        raise KgflowError("a bias counts for tails only, so it needs reciprocals: leave out one")
     known = options(name)
     arguments = {k: _convert(name, k, v, known) for k, v in (chosen or {}).items()}
     constructor = model_class(name)
@@ -69,8 +71,6 @@ def build(
     model = kind(entities, relations, dim, **arguments)
     if bias and "bias" in model.entity.parts:
         raise KgflowError(f"{name} has a bias of every entity as it is: leave 'bias' out")
-    if bias and not reciprocals:
-        raise KgflowError("a bias counts for tails only, so it needs reciprocals: leave out one")
     if bias:
         model.entity.add_bias()
     if not reciprocals:

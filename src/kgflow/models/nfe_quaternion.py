@@ -1,6 +1,5 @@
 """NFE-1 over the quaternions: affine flows that turn in four dimensions."""
 
-import math
 from typing import ClassVar
 
 import torch
@@ -76,10 +75,10 @@ class NFE1Quaternion(Model):
         return Keys(u, -u.square().sum(-1))
 
     def flow(self, t: Tensor) -> Flow:
-        """All parts as n real coordinates, of an x0 with a quarter of the variance."""
+        """All parts as n real coordinates, of half of a standard normal x0."""
         *place, sigma = self.entity.split(t)
         f = Affine(torch.cat(place, dim=-1), torch.cat([sigma] * 4, dim=-1))
-        return Flow(Scaled(Normal(), math.sqrt(0.25)), f)
+        return Flow(Scaled(Normal(), 0.5), f)
 
     def relation_flow(self, r: Tensor) -> Flow:
         """As an entity's flow of its location and the size of its stretch."""

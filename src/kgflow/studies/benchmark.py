@@ -47,8 +47,10 @@ class Benchmark:
 
     @property
     def paper(self) -> Numbers | None:
-        """What the paper prints of this model, as it is without options, on this graph."""
-        return None if self.file.experiment.model.options else printed(self.model, self.graph)
+        """What the paper prints of this model, if it is as the paper has it, on this graph."""
+        said = self.file.experiment.model
+        changed = said.options or said.bias or not said.reciprocals
+        return None if changed else printed(self.model, self.graph)
 
     def numbers(self) -> dict[str, list[float]]:
         """Every number of the row for each seed that has it: metrics, epochs and minutes."""
