@@ -27,6 +27,7 @@ FAST = {
     "rotate-squared": FoldedKeys,
     "distmult": RowKeys,
     "complex": RowKeys,
+    "complex-flow": FoldedKeys,
     "quate": RowKeys,
     "rescal": RowKeys,
     "dihedral": RowKeys,

@@ -105,13 +105,19 @@ class FoldedKeys(KeyMap):
 
     .. math:: K_j = \sum_i L_{ij} c_i, \quad c_i = x_i \text{ or } |x_i|, \quad b = -\|K\|^2
 
+    For inner products of flows b is zero.
+
     Args:
         folded: for each part of a row, whether it enters as its absolute value.
         factor: L, the lower triangular factor of the Gram matrix.
+        distance: whether b is -|K|², or zero.
     """
 
-    def __init__(self, folded: Sequence[bool], factor: Sequence[Sequence[float]]) -> None:
+    def __init__(
+        self, folded: Sequence[bool], factor: Sequence[Sequence[float]], distance: bool = True
+    ) -> None:
         self.folded, self.factor = tuple(folded), [list(row) for row in factor]
+        self.distance = distance
         size = range(len(self.folded))
         # NFE-1 and the point models have the identity: nothing is mixed, only folded.
         self.plain = all(self.factor[i][j] == (i == j) for i in size for j in size)
@@ -127,11 +133,17 @@ class FoldedKeys(KeyMap):
             torch.abs(x, out=part) if folded else part.copy_(x)
         if not self.plain:
             self._mix(K, transposed=False)
-        torch.square(torch.linalg.vector_norm(K, dim=1), out=b).neg_()
+        if self.distance:
+            torch.square(torch.linalg.vector_norm(K, dim=1), out=b).neg_()
+        else:
+            b.zero_()
 
     def backward(self, grad_K: Tensor, grad_b: Tensor, out: Tensor) -> None:
-        """By b it is -2K, by K what L and the signs make of it."""
-        torch.addcmul(grad_K, self.K, grad_b[:, None], value=-2, out=out)
+        """By b it is -2K or nothing, by K what L and the signs make of it."""
+        if self.distance:
+            torch.addcmul(grad_K, self.K, grad_b[:, None], value=-2, out=out)
+        else:
+            out.copy_(grad_K)
         if not self.plain:
             self._mix(out, transposed=True)
         # The gradient by K has served, and gives its room to the signs.

@@ -29,6 +29,8 @@ class Table(nn.Module):
     def __init__(self, rows: int, parts: Mapping[str, int], spared: Collection[str] = ()) -> None:
         super().__init__()
         self.parts, self.spared = dict(parts), spared
+        # Kept apart from the weight, which may be made anew whenever it is asked for.
+        self.rows, self.has_bias = rows, False
         self.width = sum(self.parts.values())
         self.weight = nn.Parameter(torch.empty(rows, self.width).uniform_(-0.1, 0.1))
 
@@ -36,11 +38,7 @@ class Table(nn.Module):
         """Give every row a bias of zero."""
         zeros = self.weight.new_zeros(len(self), 1)
         self.weight = nn.Parameter(torch.cat([self.weight.detach(), zeros], dim=1))
-
-    @property
-    def has_bias(self) -> bool:
-        """Whether rows hold more than their parts."""
-        return self.weight.shape[1] > self.width
+        self.has_bias = True
 
     def plain(self, rows: Tensor) -> Tensor:
         """Rows without their bias."""
@@ -70,7 +68,7 @@ class Table(nn.Module):
         return torch.cat([*dropped, rows[..., self.width :]], dim=-1)
 
     def __len__(self) -> int:
-        return self.weight.shape[0]
+        return self.rows
 
     def extra_repr(self) -> str:
         """What `print(model)` shows."""

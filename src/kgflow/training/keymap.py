@@ -52,7 +52,9 @@ def _folded(model: Model, rows: Tensor) -> Iterator[KeyMap]:
     count = len(model.entity.parts)
     pairs = zip(*(x.chunk(count, dim=1) for x in (model.lower_keys(rows).K, rows)), strict=True)
     unit = [[float(i == j) for j in range(count)] for i in range(count)]
-    yield FoldedKeys([bool((k * x < 0).any()) for k, x in pairs], unit)
+    folded = [bool((k * x < 0).any()) for k, x in pairs]
+    yield FoldedKeys(folded, unit)
+    yield FoldedKeys(folded, unit, distance=False)
 
 
 def _agree(one: KeyMap, other: KeyMap, rows: Tensor) -> bool:
