@@ -57,8 +57,13 @@ def test_config_file_with_flags_on_top(answer, tmp_path):
     )
     found = answer("train", "--config", config, "--epochs", 1, "--out", tmp_path / "run")
     assert found["epochs"] == 1
-    expected = {"name": "nfe-2", "dim": 4, "bias": False, "options": {"x0": "uniform"}}
-    assert found["model"] == expected
+    assert found["model"] == {
+        "name": "nfe-2",
+        "dim": 4,
+        "bias": False,
+        "reciprocals": True,
+        "options": {"x0": "uniform"},
+    }
 
 
 def test_tensorboard_gets_every_epoch(answer, tmp_path):

@@ -77,6 +77,10 @@ def test_ndcg_equals_scikit_learn_also_where_scores_are_tied(ties):
     if ties:  # entities in threes have the same row
         rows = model.entity.weight.data
         rows.copy_(rows[torch.arange(len(rows)) // 3])
+        for table in (model.entity, model.relation):
+            # In eighths nothing is rounded: else the last digit of a score may depend on where in
+            # the matrix product it stands, on some processors.
+            table.weight.data.mul_(8).round_().div_(8)
     questions = DATA.queries("test")
     got = ndcg(place(model, questions, DATA.queries(), memory=100))
     truth, score = np.zeros((2, len(questions), len(DATA.entities)))
