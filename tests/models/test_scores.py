@@ -42,6 +42,28 @@ def test_all_scores_are_one_product_or_pairwise(name):
     close(entities.scores(Q, a), met + a[:, None] + b, 1e-10)
 
 
+@every
+def test_asking_by_ids_is_lowering_their_rows_in_value_and_gradient(name):
+    model = CONSTRUCTORS[name].make()
+    h, r = torch.tensor([1, 4, 0, 2, 4, 3]), torch.tensor([2, 0, 2, 3, 2, 0])
+    found, gradients = [], []
+    for query in (
+        model.ask(model.entity(h), r),
+        model.lower_query(model.entity(h), model.relation(r)),
+    ):
+        model.zero_grad()
+        weight = torch.arange(query.Q.numel()).view_as(query.Q).cos()
+        ((query.Q * weight).sum() + (query.a * weight[:, 0]).sum()).backward()
+        found.append(query)
+        gradients.append([x.weight.grad.clone() for x in (model.entity, model.relation)])
+    for ours, plain in zip(*found, strict=True):
+        close(ours, plain, 1e-12)
+    for ours, plain in zip(*gradients, strict=True):
+        close(ours, plain, 1e-12)
+    none = torch.tensor([], dtype=torch.long)
+    assert model.ask(model.entity(none), none).Q.shape == (0, found[0].Q.shape[1])
+
+
 @pytest.mark.parametrize("name", [n for n, case in CONSTRUCTORS.items() if case.images])
 def test_scores_are_the_integral(name):
     """To 1e-6, for all signs; the printed form where its restriction holds."""

@@ -22,6 +22,10 @@ class Biased(Model):
         """The model's own, of rows without their bias."""
         return super().lower_query(self.entity.plain(h), r)  # type: ignore[safe-super]
 
+    def ask(self, h: Tensor, r: Tensor) -> Query:
+        """The model's own, of rows without their bias."""
+        return super().ask(self.entity.plain(h), r)
+
     def lower_keys(self, t: Tensor) -> Keys:
         """The model's own, and the bias."""
         K, b = super().lower_keys(self.entity.plain(t))  # type: ignore[safe-super]

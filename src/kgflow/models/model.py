@@ -126,9 +126,16 @@ class Model(nn.Module, ABC):
         """f_r ∘ f_h (x0) of rows ``(..., w)`` and ``(..., v)``, or None where it is none."""
         return None
 
+    def ask(self, h: Tensor, r: Tensor) -> Query:
+        """Q and a of entity rows ``(B, w)`` and relation ids ``(B,)``.
+
+        For a model whose relations are too large to have one copy each per query to override.
+        """
+        return self.lower_query(h, self.relation(r))
+
     def query(self, h: Tensor, r: Tensor) -> Query:
         """Q and a of head and relation ids, each ``(B,)``."""
-        return self.lower_query(self.entity(h), self.relation(r))
+        return self.ask(self.entity(h), r)
 
     def keys(self, ids: Tensor) -> Keys:
         """K and b of entity ids ``(N,)``."""

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from kgflow.algebra import Keys, Query
@@ -51,6 +52,15 @@ class RESCAL(Model):
         """Q = Rᵀh, a = 0."""
         R = r.unflatten(-1, (self.dim, self.dim))
         return Query((h[:, None] @ R)[:, 0], h.new_zeros(len(h)))
+
+    def ask(self, h: Tensor, r: Tensor) -> Query:
+        """A matrix product for all heads of a relation: its n² numbers are read once."""
+        order = r.argsort()
+        once, counts = r[order].unique_consecutive(return_counts=True)
+        R = self.relation(once).unflatten(-1, (self.dim, self.dim))
+        groups = h[order].split(counts.tolist())
+        Q = torch.cat([h[:0], *(x @ matrix for x, matrix in zip(groups, R, strict=True))])
+        return Query(Q[order.argsort()], h.new_zeros(len(h)))
 
     def lower_keys(self, t: Tensor) -> Keys:
         """K = t, b = 0."""

@@ -98,7 +98,7 @@ class Dura(Regularizer):
         relations = len(self.model.relation)
         pairs, share = _shares(facts.h * relations + facts.r, facts.weight)
         heads, relation = pairs // relations, pairs % relations
-        Q = self.model.lower_query(entity(heads), self.model.relation(relation)).Q
+        Q = self.model.ask(entity(heads), relation).Q
         yield self.weight * self.scale * (Q.square().sum(-1) * share).sum()
         tails, share = _shares(facts.t, facts.weight)
         K = self.model.lower_keys(entity(tails)).K
