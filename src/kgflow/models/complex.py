@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from kgflow.algebra import InnerProduct
-from kgflow.models.planar import PlanarModel, complex_scaling
+from kgflow.models.planar import PlanarModel, complex_scaling, conjugate
 from kgflow.models.row import Row
 
 
@@ -52,5 +52,4 @@ class ComplEx(PlanarModel):
 
     def mirrored(self, r: Tensor) -> Tensor:
         """The conjugates."""
-        re, im = self.relation.split(r)
-        return torch.cat([re, -im], dim=-1)
+        return conjugate(r)

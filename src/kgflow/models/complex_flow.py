@@ -7,7 +7,7 @@ from torch import Tensor
 
 from kgflow.algebra import Flow, Keys, Query
 from kgflow.models.model import Model
-from kgflow.models.planar import modulus, round_flow
+from kgflow.models.planar import conjugate, modulus, round_flow
 from kgflow.models.row import Row
 
 
@@ -82,8 +82,7 @@ class ComplExFlow(Model):
 
     def mirrored(self, r: Tensor) -> Tensor:
         """The conjugates."""
-        re, im = self.relation.split(r)
-        return torch.cat([re, -im], dim=-1)
+        return conjugate(r)
 
     def flow(self, t: Tensor) -> Flow:
         """Real and imaginary parts as n real coordinates, of an x0 with half of the variance."""

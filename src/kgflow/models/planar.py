@@ -15,6 +15,12 @@ def complex_scaling(re: Tensor, im: Tensor) -> Scaling:
     return Scaling(torch.complex(re, im))
 
 
+def conjugate(rows: Tensor) -> Tensor:
+    """Of rows of real and imaginary parts ``(..., 2n)``, those of the conjugates."""
+    re, im = rows.chunk(2, dim=-1)
+    return torch.cat([re, -im], dim=-1)
+
+
 def modulus(re: Tensor, im: Tensor) -> Tensor:
     """|re + i im|, with a gradient everywhere."""
     # Where a stretch is zero its size has no gradient; one this near has, and is as good.
