@@ -120,6 +120,7 @@ def test_the_page(kgflow, tmp_path):
     code, _, err = kgflow("reproduce", "uncertainty", *words, "--page", tmp_path / "page.md")
     assert code == 0, err
     page = (tmp_path / "page.md").read_text()
+    assert "`kgflow reproduce uncertainty --model nfe-1 --data world`" in page
     assert "kgflow train world --model nfe-1" in page
     assert "(uncertainty/rejection.png)" in page
     assert (tmp_path / "uncertainty" / "rejection.png").exists()

@@ -73,7 +73,9 @@ def reproduce(
             say(f"{plan.name or f'{plan.data}, {plan.model}'} skipped: {result.skipped}")
     shown = study.show(results)
     if page is not None:
-        write_atomic(page, study.page(shown, results).encode())
+        words = [f" --model {name}" for name in model] + [f" --data {name}" for name in data]
+        chosen = "".join(words)
+        write_atomic(page, study.page(shown, results, chosen).encode())
     if json:
         show_json(shown.found)
     else:

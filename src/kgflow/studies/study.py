@@ -55,17 +55,35 @@ class Study(ABC):
     def show(self, results: Sequence[Result]) -> Shown:
         """Measure the runs that were not skipped, and tell."""
 
-    def page(self, shown: Shown, results: Sequence[Result]) -> str:
+    def page(self, shown: Shown, results: Sequence[Result], chosen: str = "") -> str:
         """A whole page: what it is, what came out, by which commands, when and where.
 
+        `chosen` is what a user typed beside the options to choose models and data.
         Where numbers are those of the training, as in what can be kept, so is the provenance.
         """
-        commands = [r.plan.command for r in results if not r.skipped]
+        commands = folded([r.plan for r in results if not r.skipped])
         trained = "\n".join(f"    {command}" for command in commands)
-        printed = f"Printed by `kgflow reproduce {self.name}{self.options.words}`"
+        printed = f"Printed by `kgflow reproduce {self.name}{chosen}{self.options.words}`"
         head = f"# {self.title}\n\n{printed}: {self.about}"
         where = origins(results) if self.keeps else provenance()
         return f"{head}\n\n{shown.text}\n\nTrained by\n\n{trained}\n\n{where}\n"
+
+
+def folded(plans: Sequence[Plan]) -> list[str]:
+    """Their commands; those that differ in the model alone are told once, with MODEL in its place.
+
+    Example:
+        >>> words = [("train", "umls", "--model", name) for name in ("nfe-1", "transe")]
+        >>> folded([Plan("umls", "nfe-1", words[0]), Plan("umls", "transe", words[1])])
+        ['kgflow train umls --model MODEL']
+        >>> folded([Plan("umls", "nfe-1", words[0])])
+        ['kgflow train umls --model nfe-1']
+    """
+    commands: dict[str, list[str]] = {}
+    for plan in plans:
+        kind = plan.command.replace(f"--model {plan.model}", "--model MODEL")
+        commands.setdefault(kind, []).append(plan.command)
+    return [kind if len(same) > 1 else same[0] for kind, same in commands.items()]
 
 
 def origins(results: Sequence[Result]) -> str:
