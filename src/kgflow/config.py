@@ -32,6 +32,9 @@ class ModelConfig(_Section):
     reciprocals: Annotated[
         bool, Field(description="numbers of their own for relations read backwards")
     ] = True
+    start: Annotated[
+        float, Field(gt=0, description="what the first numbers of all rows are multiplied by")
+    ] = 1.0
     options: Annotated[
         dict[str, Option], Field(description="what only this model knows, such as x0 = 'uniform'")
     ] = {}

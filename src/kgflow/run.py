@@ -336,6 +336,7 @@ def train(
     warmup: float | None = None,
     bias: bool | None = None,
     reciprocals: bool | None = None,
+    start: float | None = None,
     options: Mapping[str, Option] | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -378,6 +379,7 @@ def train(
         warmup: epochs until the rate is reached.
         bias: whether every entity has a number that is added where it is the tail.
         reciprocals: whether a relation read backwards has numbers of its own.
+        start: what the first numbers of all rows are multiplied by.
         options: what only this model knows, such as ``{"x0": "uniform"}``.
         out: the run directory; ``runs/<data>-<model>-<date>`` if not given.
         force: replace a run that is there.
@@ -417,6 +419,7 @@ def train(
         "dim": dim,
         "bias": bias,
         "reciprocals": reciprocals,
+        "start": start,
         "options": dict(options or {}),
     }
     name = data.name if isinstance(data, Dataset) else str(data)
@@ -540,6 +543,7 @@ def _build(experiment: Experiment, data: Dataset, device: str) -> Model:
         chosen.options,
         bias=chosen.bias,
         reciprocals=chosen.reciprocals,
+        start=chosen.start,
     )
     try:
         return model.to(device)

@@ -19,6 +19,17 @@ def test_a_name_builds_its_model(name):
     assert model.score(ids, ids, ids).dtype == torch.float32
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_start_multiplies_the_first_numbers_of_all_rows(bias):
+    def rows(start):
+        torch.manual_seed(0)
+        model = build("nfe-1", 5, 4, 8, bias=bias, start=start)
+        return model.entity.weight, model.relation.weight
+
+    for small, usual in zip(rows(0.01), rows(1.0), strict=True):
+        torch.testing.assert_close(small, 0.01 * usual, rtol=1e-6, atol=0)
+
+
 def test_options_reach_the_model():
     model = build("nfe-1", 5, 4, 8, {"x0": "uniform", "uncertainty": "0.25"})
     assert model.x0 == Scaled(Uniform(), 0.5)

@@ -39,6 +39,7 @@ def train(
     dim: Annotated[int | None, _setting("dim")] = None,
     bias: Annotated[bool | None, _flag("bias")] = None,
     reciprocals: Annotated[bool | None, _flag("reciprocals")] = None,
+    start: Annotated[float | None, _setting("start")] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="Of this model only, as key=value: x0=uniform.")
     ] = None,
@@ -116,7 +117,7 @@ def _experiment(data: str | None, config: Path | None, given: dict[str, Any]) ->
     if config:
         values |= read(Experiment, config).model_dump(exclude_unset=True)
     values["training"] |= {k: v for k, v in given.items() if k in TrainingConfig.model_fields}
-    names = {"model": "name", "dim": "dim"} | {flag: flag for flag in FLAGS}
+    names = {"model": "name", "dim": "dim", "start": "start"} | {flag: flag for flag in FLAGS}
     values["model"] |= {names[k]: v for k, v in given.items() if k in names}
     chosen = dict(map(_pair, given.get("option", [])))
     values["model"]["options"] = values["model"].get("options", {}) | chosen

@@ -44,6 +44,7 @@ def build(
     chosen: Mapping[str, Option] | None = None,
     bias: bool = False,
     reciprocals: bool = True,
+    start: float = 1.0,
 ) -> Model:
     """A model by name, with options as a configuration file gives them.
 
@@ -55,6 +56,8 @@ def build(
         chosen: what only this model knows.
         bias: whether every entity has a number, at first zero, that is added where it is the tail.
         reciprocals: whether a relation read backwards has numbers of its own, or those of `mirror`.
+        start: what the first numbers of all rows are multiplied by; small ones let a strong penalty
+            and a slow rate grow only what is needed.
 
     Example:
         >>> build("nfe-2", entities=5, relations=2, dim=4, chosen={"x0": "uniform"}).x0
@@ -69,6 +72,8 @@ def build(
     constructor = model_class(name)
     kind = biased(constructor) if bias else constructor
     model = kind(entities, relations, dim, **arguments)
+    for table in (model.entity, model.relation):
+        table.weight.data.mul_(start)
     if bias and "bias" in model.entity.parts:
         raise KgflowError(f"{name} has a bias of every entity as it is: leave 'bias' out")
     if bias:
