@@ -92,6 +92,9 @@ class TrainingConfig(_Section):
     adversarial: Annotated[
         float, Field(ge=0, description="how much more the best corruptions count, α; self-… only")
     ] = 1.0
+    popularity: Annotated[
+        float, Field(ge=0, le=1, description="how much more facts with frequent tails count")
+    ] = 0.0
     query_dropout: Annotated[float, Field(ge=0, lt=1, description="share of a query left out")] = (
         0.0
     )
@@ -141,6 +144,7 @@ USED_BY = {
     "negatives": ("sampled", "sampled-softmax", "margin", "self-adversarial"),
     "corruption": ("margin", "self-adversarial"),
     "adversarial": ("self-adversarial",),
+    "popularity": ("softmax", "sampled-softmax"),
 }
 """Knobs that only some losses have a use for."""
 

@@ -38,6 +38,7 @@ from kgflow.training import (
     Term,
     Warmup,
     Weights,
+    weighted_by_tail,
 )
 
 PULLBACKS: dict[str, type[Pullback]] = {"dense": Dense, "sparse": Sparse}
@@ -67,12 +68,13 @@ def make_loss(training: TrainingConfig, model: Model, index: QueryIndex) -> Loss
     """
     if training.confidence == "plain":
         index = replace(index, weights=None)  # also for terms and losses that know only weights
-    loss, terms = LOSSES[training.loss](training, model, index), list[Term]()
+    counted = weighted_by_tail(index, training.popularity) if training.popularity else index
+    loss, terms = LOSSES[training.loss](training, model, counted), list[Term]()
     if training.regularizer != "none":
         terms.append(REGULARIZERS[training.regularizer](model, training.penalty))
     if training.relation_weight:
         terms.append(RelationPrediction(model, training.relation_weight))
-    return Sum(loss, terms) if terms else loss
+    return Sum(loss, terms, index) if terms else loss
 
 
 def make_schedule(training: TrainingConfig) -> Schedule:

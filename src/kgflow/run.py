@@ -327,6 +327,7 @@ def train(
     negatives: int | None = None,
     corruption: str | None = None,
     adversarial: float | None = None,
+    popularity: float | None = None,
     query_dropout: float | None = None,
     regularizer: str | None = None,
     penalty: float | None = None,
@@ -370,6 +371,7 @@ def train(
         negatives: entities drawn per batch ("sampled", "sampled-softmax") or per fact.
         corruption: what is replaced in a fact: "tails", "both" or "bernoulli".
         adversarial: α of "self-adversarial", how much more the best corruptions count.
+        popularity: how much more facts with frequent tails count.
         query_dropout: the share of each query's numbers left out in training.
         regularizer: "l2", "n3" or "dura", with a penalty.
         penalty: the regularizer's weight.
@@ -406,6 +408,7 @@ def train(
         "negatives": negatives,
         "corruption": corruption,
         "adversarial": adversarial,
+        "popularity": popularity,
         "query_dropout": query_dropout,
         "regularizer": regularizer,
         "penalty": penalty,

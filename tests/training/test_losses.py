@@ -8,10 +8,12 @@ import torch
 from torch.nn.functional import softplus
 
 from graphs import random_graph, random_model
+from kgflow.config import TrainingConfig
 from kgflow.data import QueryIndex, Triples
 from kgflow.engine import AutogradKeys, SoftmaxKernel, Stored
 from kgflow.errors import KgflowError
 from kgflow.models import build
+from kgflow.recipe import make_loss
 from kgflow.training import (
     KvsAll,
     MarginRanking,
@@ -306,6 +308,35 @@ def test_regularizers(kind, naive, names):
                 torch.testing.assert_close(got, want)
         else:
             same(model, loss, total)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_popular_tails_count_more_in_the_loss_and_not_in_the_penalty(weighted):
+    data = random_graph(weighted=weighted)
+    index, share = data.queries("train"), 0.7
+    model = random_model("nfe-1", data, dim=4)
+    tails = index.tails.tolist()
+    often = [tails.count(t) for t in tails]
+    raw = [1 - share + share * n / max(often) for n in often]
+    mean = sum(raw) / len(raw)
+    by_tail = {t: x / mean for t, x in zip(tails, raw, strict=True)}
+    total = 0.0
+    for h, r, t, part in triples(index, ROWS):
+        s = everyone(model, h, r)
+        total = total + part * by_tail[t] * (torch.logsumexp(s, 0) - s[t])
+        for table, i in ((model.entity, h), (model.relation, r), (model.entity, t)):
+            total = total + 0.3 * part * table.weight[i].square().sum()
+    chosen = {"loss": "softmax", "popularity": share, "regularizer": "l2", "penalty": 0.3}
+    loss = make_loss(TrainingConfig(dropout=0.0, **chosen), model, index)
+    value, want = loss(ROWS), gradients(model, total)
+    assert value.item() == pytest.approx(total.item(), rel=1e-6)
+    # Weights of facts are kept in single precision.
+    for got, wanted in zip(gradients(model, value), want, strict=True):
+        torch.testing.assert_close(got, wanted, rtol=1e-5, atol=1e-7)
+    value, found = by_step(loss, ROWS)
+    assert value == pytest.approx(total.item(), rel=1e-6)
+    for got, wanted in zip(found, want, strict=True):
+        torch.testing.assert_close(got, wanted, rtol=1e-5, atol=1e-7)
 
 
 def test_n3_has_the_slope_of_a_cube():

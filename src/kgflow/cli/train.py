@@ -61,6 +61,7 @@ def train(
     negatives: Annotated[int | None, _setting("negatives")] = None,
     corruption: Annotated[str | None, _setting("corruption")] = None,
     adversarial: Annotated[float | None, _setting("adversarial")] = None,
+    popularity: Annotated[float | None, _setting("popularity")] = None,
     query_dropout: Annotated[float | None, _setting("query_dropout")] = None,
     regularizer: Annotated[str | None, _setting("regularizer")] = None,
     penalty: Annotated[float | None, _setting("penalty")] = None,

@@ -10,6 +10,7 @@ from kgflow.training.kvsall import KvsAll
 from kgflow.training.loss import OneVsAll
 from kgflow.training.negatives import MarginRanking, NegativeSampling, SelfAdversarial
 from kgflow.training.optimizers import OPTIMIZERS
+from kgflow.training.popularity import weighted_by_tail
 from kgflow.training.rate import Cosine, Exponential, Plateau, Rate, Warmup
 from kgflow.training.regularizers import L2, N3, Dura, Regularizer
 from kgflow.training.relation_prediction import RelationPrediction
@@ -65,5 +66,6 @@ __all__ = [
     "load_model",
     "read_history",
     "save_model",
+    "weighted_by_tail",
     "write_atomic",
 ]

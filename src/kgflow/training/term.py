@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from kgflow.data import QueryIndex
 from kgflow.training.base import Facts, Loss
 from kgflow.training.rows import Lookup, Rows
 from kgflow.training.update import Update
@@ -27,10 +28,12 @@ class Sum(Loss):
     Args:
         loss: the loss.
         terms: what is added.
+        index: the queries whose facts the terms take, with the weights they have there; by default
+            those of the loss, and in any case the same ones in the same order.
     """
 
-    def __init__(self, loss: Loss, terms: Sequence[Term]) -> None:
-        super().__init__(loss.model, loss.index)
+    def __init__(self, loss: Loss, terms: Sequence[Term], index: QueryIndex | None = None) -> None:
+        super().__init__(loss.model, loss.index if index is None else index)
         self.loss, self.terms = loss, terms
 
     def __call__(self, rows: NDArray[np.int64]) -> Tensor:
