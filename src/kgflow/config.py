@@ -33,7 +33,8 @@ class ModelConfig(_Section):
         bool, Field(description="numbers of their own for relations read backwards")
     ] = True
     start: Annotated[
-        float, Field(gt=0, description="what the first numbers of all rows are multiplied by")
+        float,
+        Field(ge=1e-6, le=1, description="what the first numbers of all rows are multiplied by"),
     ] = 1.0
     options: Annotated[
         dict[str, Option], Field(description="what only this model knows, such as x0 = 'uniform'")
@@ -93,7 +94,10 @@ class TrainingConfig(_Section):
         float, Field(ge=0, description="how much more the best corruptions count, α; self-… only")
     ] = 1.0
     popularity: Annotated[
-        float, Field(ge=0, le=1, description="how much more facts with frequent tails count")
+        float,
+        Field(
+            ge=0, le=1, description="how much more facts with frequent tails count; …softmax only"
+        ),
     ] = 0.0
     query_dropout: Annotated[float, Field(ge=0, lt=1, description="share of a query left out")] = (
         0.0

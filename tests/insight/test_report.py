@@ -20,6 +20,7 @@ from kgflow.insight.report.sections.metrics import MetricsTables
 from kgflow.insight.report.sections.probabilities import Probabilities
 from kgflow.insight.report.sections.relations import DRAWN, Relations
 from kgflow.insight.report.sections.rules import Rules
+from kgflow.insight.report.sections.settings import Settings
 from kgflow.insight.report.sections.versus import Versus
 
 
@@ -144,6 +145,13 @@ def test_what_cannot_be_said_is_one_sentence(runs, tmp_path):
     page = found.page.read_text()
     assert "<p>this model cannot be so described.</p>" in page
     assert "not shown" not in page
+
+
+@pytest.mark.parametrize("start", [1.0, 0.25])
+def test_settings_tell_of_a_smaller_start(start, tmp_path):
+    run = kgflow.train(random_graph(), dim=4, epochs=1, start=start, out=tmp_path / "run")
+    page = write_report([run], tmp_path / "x.html", sections=[Settings()]).page.read_text()
+    assert ("first numbers times" in page) == (start != 1)
 
 
 def test_names_are_shown_as_they_are(tmp_path):

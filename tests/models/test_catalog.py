@@ -19,11 +19,30 @@ def test_a_name_builds_its_model(name):
     assert model.score(ids, ids, ids).dtype == torch.float32
 
 
-@pytest.mark.parametrize("bias", [False, True])
-def test_start_multiplies_the_first_numbers_of_all_rows(bias):
+OWN_START = {
+    "nfe-3", "rotate", "rotate-squared", "nage-so3", "nage-so3-squared",
+    "nage-su2", "nage-su2-squared", "toruse-l1", "toruse-l2", "toruse-el2", "mobiuse", "roth",
+    "atth",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(OWN_START))
+def test_a_start_of_its_own_is_not_shrunk(name):
+    with pytest.raises(KgflowError, match=f"{name} begins its rows in a way of its own"):
+        build(name, 5, 4, 12, start=0.01)
+
+
+SHRUNK = [(name, {}) for name in sorted(MODELS.keys() - OWN_START)]
+
+
+@pytest.mark.parametrize(
+    ("name", "further"),
+    [*SHRUNK, ("complex", {"bias": True}), ("complex", {"reciprocals": False})],
+)
+def test_start_multiplies_the_first_numbers_of_all_rows(name, further):
     def rows(start):
         torch.manual_seed(0)
-        model = build("nfe-1", 5, 4, 8, bias=bias, start=start)
+        model = build(name, 5, 4, 12, start=start, **further)
         return model.entity.weight, model.relation.weight
 
     for small, usual in zip(rows(0.01), rows(1.0), strict=True):

@@ -1,6 +1,7 @@
 """Every loss is its definition, in value and gradient, and its quick step is its slow one."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -273,6 +274,8 @@ def n3(model, h, r, t):
 def dura(model, h, r, t):
     if model.name == "distmult":
         return ((h * r) ** 2).sum() + (t**2).sum()
+    if model.name == "rescal":
+        return ((h @ r.view(len(h), len(h))) ** 2).sum() + (t**2).sum()
     (h_mu, h_sigma), (r_mu, r_sigma) = model.entity.split(h), model.relation.split(r)
     q = (r_sigma * h_mu + r_mu) ** 2 + (r_sigma * h_sigma) ** 2
     return q.sum() + (t**2).sum()
@@ -283,7 +286,7 @@ def dura(model, h, r, t):
     [
         (L2, l2, ["nfe-1", "transe-l1", "conve"]),
         (N3, n3, ["nfe-1", "complex", "distmult"]),
-        (Dura, dura, ["nfe-1", "distmult"]),
+        (Dura, dura, ["nfe-1", "distmult", "rescal"]),
     ],
 )
 def test_regularizers(kind, naive, names):
@@ -310,10 +313,12 @@ def test_regularizers(kind, naive, names):
             same(model, loss, total)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_popular_tails_count_more_in_the_loss_and_not_in_the_penalty(weighted):
-    data = random_graph(weighted=weighted)
-    index, share = data.queries("train"), 0.7
+@pytest.mark.parametrize("way", [{"loss": "softmax"}, {"loss": "sampled-softmax", "negatives": 99}])
+@pytest.mark.parametrize("confidence", ["weights", "plain", "none"])
+def test_popular_tails_count_more_in_the_loss_and_not_in_the_penalty(confidence, way):
+    data = random_graph(weighted=confidence != "none")
+    given, share = data.queries("train"), 0.7
+    index = given if confidence == "weights" else replace(given, weights=None)
     model = random_model("nfe-1", data, dim=4)
     tails = index.tails.tolist()
     often = [tails.count(t) for t in tails]
@@ -326,8 +331,9 @@ def test_popular_tails_count_more_in_the_loss_and_not_in_the_penalty(weighted):
         total = total + part * by_tail[t] * (torch.logsumexp(s, 0) - s[t])
         for table, i in ((model.entity, h), (model.relation, r), (model.entity, t)):
             total = total + 0.3 * part * table.weight[i].square().sum()
-    chosen = {"loss": "softmax", "popularity": share, "regularizer": "l2", "penalty": 0.3}
-    loss = make_loss(TrainingConfig(dropout=0.0, **chosen), model, index)
+    chosen = way | {"popularity": share, "regularizer": "l2", "penalty": 0.3}
+    chosen["confidence"] = "plain" if confidence == "plain" else "weights"
+    loss = make_loss(TrainingConfig(dropout=0.0, **chosen), model, given)
     value, want = loss(ROWS), gradients(model, total)
     assert value.item() == pytest.approx(total.item(), rel=1e-6)
     # Weights of facts are kept in single precision.

@@ -20,7 +20,7 @@ WAYS = {
     "kvsall": {"loss": "kvsall", "smoothing": 0.1},
     "sampled": {"loss": "sampled", "negatives": 8},
     "sampled-softmax": {"loss": "sampled-softmax", "negatives": 8},
-    "popularity": {"loss": "sampled-softmax", "negatives": 8, "popularity": 0.9},
+    "popularity": {"loss": "softmax", "popularity": 0.9},
     "margin": {"loss": "margin", "negatives": 4, "corruption": "both"},
     "self-adversarial": {"loss": "self-adversarial", "negatives": 4, "corruption": "bernoulli"},
     "adversarial": {"loss": "self-adversarial", "negatives": 4, "adversarial": 3.0},
@@ -34,14 +34,15 @@ WAYS = {
     "cosine": {"schedule": "cosine"},
     "plateau": {"schedule": "plateau", "lr": 0.3},
     "warmup": {"warmup": 1.5},
+    "start": {"start": 0.1},
     "bias": {"bias": True},
     "bias, sampled": {"bias": True, "loss": "sampled", "negatives": 8},
 }
 
 
-def experiment(bias=False, **training):
+def experiment(bias=False, start=1.0, **training):
     settings = {"epochs": 3, "batch_size": 40, "lr": 0.05, "decay": 0.5} | training
-    model = ModelConfig(dim=4, bias=bias)
+    model = ModelConfig(dim=4, bias=bias, start=start)
     return Experiment(data="random", model=model, training=TrainingConfig(**settings))
 
 
@@ -103,6 +104,12 @@ REFUSED = [
     ({"loss": "kvsall", "confidence": "regress"}, "'training.confidence' is 'regress'"),
     ({"loss": "hinge"}, "'training.loss' is 'hinge'"),
 ]
+
+
+@pytest.mark.parametrize("start", [0, -1, 1e-50, 2])
+def test_a_start_is_a_share(start):
+    with pytest.raises(KgflowError, match=r"'model\.start' is "):
+        settle({"data": "world", "model": {"start": start}}, "here")
 
 
 @pytest.mark.parametrize(("chosen", "said"), REFUSED, ids=lambda x: str(x)[:40])

@@ -1,6 +1,7 @@
 """kgflow reproduce."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -73,7 +74,8 @@ def reproduce(
             say(f"{plan.name or f'{plan.data}, {plan.model}'} skipped: {result.skipped}")
     shown = study.show(results)
     if page is not None:
-        words = [f" --model {name}" for name in model] + [f" --data {name}" for name in data]
+        words = [f" --model {quote(name)}" for name in model]
+        words += [f" --data {quote(name)}" for name in data]
         chosen = "".join(words)
         write_atomic(page, study.page(shown, results, chosen).encode())
     if json:

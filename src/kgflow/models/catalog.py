@@ -8,6 +8,7 @@ from kgflow.errors import KgflowError, suggest
 from kgflow.models.biased import biased
 from kgflow.models.mirror import mirror
 from kgflow.models.model import MODELS, Model
+from kgflow.models.table import START
 
 Option = str | float | int | bool
 
@@ -56,8 +57,8 @@ def build(
         chosen: what only this model knows.
         bias: whether every entity has a number, at first zero, that is added where it is the tail.
         reciprocals: whether a relation read backwards has numbers of its own, or those of `mirror`.
-        start: what the first numbers of all rows are multiplied by; small ones let a strong penalty
-            and a slow rate grow only what is needed.
+        start: what the first numbers of all rows are multiplied by; for models whose rows begin in
+            [-0.1, 0.1].
 
     Example:
         >>> build("nfe-2", entities=5, relations=2, dim=4, chosen={"x0": "uniform"}).x0
@@ -72,8 +73,8 @@ def build(
     constructor = model_class(name)
     kind = biased(constructor) if bias else constructor
     model = kind(entities, relations, dim, **arguments)
-    for table in (model.entity, model.relation):
-        table.weight.data.mul_(start)
+    if start != 1:
+        _shrink(model, start)
     if bias and "bias" in model.entity.parts:
         raise KgflowError(f"{name} has a bias of every entity as it is: leave 'bias' out")
     if bias:
@@ -81,6 +82,14 @@ def build(
     if not reciprocals:
         mirror(model)
     return model
+
+
+def _shrink(model: Model, start: float) -> None:
+    tables = model.entity.weight.data, model.relation.weight.data
+    if any(x.numel() and float(x.abs().max()) > START for x in tables):
+        raise KgflowError(f"{model.name} begins its rows in a way of its own: leave 'start' out")
+    for rows in tables:
+        rows.mul_(start)
 
 
 _SIZES = ("entities", "relations", "dim")

@@ -129,7 +129,7 @@ class Model(nn.Module, ABC):
     def ask(self, h: Tensor, r: Tensor) -> Query:
         """Q and a of entity rows ``(B, w)`` and relation ids ``(B,)``.
 
-        For a model whose relations are too large to have one copy each per query to override.
+        To be overridden where relations are too large to copy one for each query.
         """
         return self.lower_query(h, self.relation(r))
 

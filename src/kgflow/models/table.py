@@ -6,6 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
+START = 0.1
+"""Numbers begin uniform in [-START, START], where a model has no other wish."""
+
 
 class Table(nn.Module):
     r"""Rows of parameters, each row a concatenation of named parts.
@@ -32,7 +35,7 @@ class Table(nn.Module):
         # Kept apart from the weight, which may be made anew whenever it is asked for.
         self.rows, self.has_bias = rows, False
         self.width = sum(self.parts.values())
-        self.weight = nn.Parameter(torch.empty(rows, self.width).uniform_(-0.1, 0.1))
+        self.weight = nn.Parameter(torch.empty(rows, self.width).uniform_(-START, START))
 
     def add_bias(self) -> None:
         """Give every row a bias of zero."""

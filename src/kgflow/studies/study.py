@@ -83,7 +83,7 @@ def folded(plans: Sequence[Plan]) -> list[str]:
     for plan in plans:
         kind = plan.command.replace(f"--model {plan.model}", "--model MODEL")
         commands.setdefault(kind, []).append(plan.command)
-    return [kind if len(same) > 1 else same[0] for kind, same in commands.items()]
+    return [kind if len(set(same)) > 1 else same[0] for kind, same in commands.items()]
 
 
 def origins(results: Sequence[Result]) -> str:

@@ -12,9 +12,12 @@ def weighted_by_tail(index: QueryIndex, share: float) -> QueryIndex:
 
     .. math:: w(h, r, t) \propto (1 - p) + p\, n_t / \max_{t'} n_{t'}
 
-    with :math:`n_t` the number of facts whose tail is t, and a mean of 1 over all facts. Many facts
-    have a tail that hardly anything foretells (which of its thousand towns?); so fewer of the
-    model's numbers are spent on these. Weights that the facts have count, too.
+    with :math:`n_t` the number of facts whose tail is t, and a mean of 1 over all facts, times the
+    weights that the facts have. Asked for a rare tail, one of the thousand towns of a country say,
+    a query often holds nothing that foretells it; so less of the model is spent on such facts.
+
+    Shapes:
+        The weights of the result are ``(N,)``, one per fact.
 
     Args:
         index: the training queries.
@@ -23,7 +26,8 @@ def weighted_by_tail(index: QueryIndex, share: float) -> QueryIndex:
     Reference:
         The weights of the cross entropy on WN18RR in the code of Zhang, Cai, Wang:
         Duality-Induced Regularizer for Tensor Factorization Based Knowledge Graph Completion,
-        NeurIPS 2020, where p = 0.9.
+        NeurIPS 2020, where p = 0.9, an entity counts as head and as tail, and a batch's weights are
+        divided by their sum.
 
     Example:
         >>> from kgflow.data import Triples
