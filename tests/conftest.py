@@ -4,9 +4,14 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from browser import browser
 from kgflow.data import Dataset, load
+
+# Laws say nothing of time: on a busy machine any example may be slow.
+settings.register_profile("laws", deadline=None)
+settings.load_profile("laws")
 
 
 @pytest.fixture
