@@ -26,8 +26,7 @@ def weighted_by_tail(index: QueryIndex, share: float) -> QueryIndex:
     Reference:
         The weights of the cross entropy on WN18RR in the code of Zhang, Cai, Wang:
         Duality-Induced Regularizer for Tensor Factorization Based Knowledge Graph Completion,
-        NeurIPS 2020, where p = 0.9, an entity counts as head and as tail, and a batch's weights are
-        divided by their sum.
+        NeurIPS 2020, where p = 0.9 and an entity counts as head and as tail.
 
     Example:
         >>> from kgflow.data import Triples
