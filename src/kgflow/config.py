@@ -36,6 +36,9 @@ class ModelConfig(_Section):
         float,
         Field(ge=1e-6, le=1, description="what the first numbers of all rows are multiplied by"),
     ] = 1.0
+    both_ends: Annotated[
+        bool, Field(description="answers scored by the mean of what head and tail say")
+    ] = False
     options: Annotated[
         dict[str, Option], Field(description="what only this model knows, such as x0 = 'uniform'")
     ] = {}

@@ -109,7 +109,7 @@ class Predictor:
     @cached_property
     def entities(self) -> Entities:
         """All answers there can be."""
-        return Entities(self.model.entity.weight, self.model.lower_keys, self.model.meet)
+        return Entities(self.model.entity.weight, self.model.answer_keys, self.model.meet)
 
     @cached_property
     def search(self) -> Search:

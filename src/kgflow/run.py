@@ -338,6 +338,7 @@ def train(
     bias: bool | None = None,
     reciprocals: bool | None = None,
     start: float | None = None,
+    both_ends: bool | None = None,
     options: Mapping[str, Option] | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -382,6 +383,7 @@ def train(
         bias: whether every entity has a number that is added where it is the tail.
         reciprocals: whether a relation read backwards has numbers of its own.
         start: what the first numbers of all rows are multiplied by.
+        both_ends: whether answers are scored by the mean of what head and tail say of a fact.
         options: what only this model knows, such as ``{"x0": "uniform"}``.
         out: the run directory; ``runs/<data>-<model>-<date>`` if not given.
         force: replace a run that is there.
@@ -423,6 +425,7 @@ def train(
         "bias": bias,
         "reciprocals": reciprocals,
         "start": start,
+        "both_ends": both_ends,
         "options": dict(options or {}),
     }
     name = data.name if isinstance(data, Dataset) else str(data)
@@ -547,6 +550,7 @@ def _build(experiment: Experiment, data: Dataset, device: str) -> Model:
         bias=chosen.bias,
         reciprocals=chosen.reciprocals,
         start=chosen.start,
+        both_ends=chosen.both_ends,
     )
     try:
         return model.to(device)

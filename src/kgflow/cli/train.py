@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kgflow.run import Run
     from kgflow.training import Callback
 
-FLAGS = ("bias", "reciprocals")
+FLAGS = ("bias", "reciprocals", "both_ends")
 """Settings of a model that are true or false: false is an answer, too."""
 
 
@@ -27,8 +27,8 @@ def _setting(name: str) -> Any:  # noqa: ANN401
 
 def _flag(name: str) -> Any:  # noqa: ANN401
     """The same for a field that is true or false."""
-    described = str(ModelConfig.model_fields[name].description)
-    return typer.Option(f"--{name}/--no-{name}", help=f"{described.capitalize()}.")
+    described, words = str(ModelConfig.model_fields[name].description), name.replace("_", "-")
+    return typer.Option(f"--{words}/--no-{words}", help=f"{described.capitalize()}.")
 
 
 def train(
@@ -39,6 +39,7 @@ def train(
     dim: Annotated[int | None, _setting("dim")] = None,
     bias: Annotated[bool | None, _flag("bias")] = None,
     reciprocals: Annotated[bool | None, _flag("reciprocals")] = None,
+    both_ends: Annotated[bool | None, _flag("both_ends")] = None,
     start: Annotated[float | None, _setting("start")] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="Of this model only, as key=value: x0=uniform.")

@@ -34,7 +34,7 @@ def best_answers(
         tell: told what share is done.
     """
     model.eval()
-    entities = Entities(model.entity.weight, model.lower_keys, model.meet)
+    entities = Entities(model.entity.weight, model.answer_keys, model.meet)
     k, device = min(k, len(entities)), model.entity.weight.device
     # With none of nothing in front, no query at all is no special case.
     scores, ids = [torch.empty(0, k)], [torch.empty(0, k, dtype=torch.long)]

@@ -50,7 +50,7 @@ def scored(
     """
     model.eval()
     device = model.entity.weight.device
-    entities = Entities(model.entity.weight, model.lower_keys, model.meet)
+    entities = Entities(model.entity.weight, model.answer_keys, model.meet)
     row, t, _ = questions.gather(np.arange(len(questions)))
     size = max(1, memory // max(1, questions.entities))
     for low in range(0, len(row), size):

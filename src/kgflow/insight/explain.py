@@ -126,7 +126,8 @@ class Explainer:
 
     @torch.no_grad()
     def _keys(self, ids: Ids) -> torch.Tensor:
-        return self.predictor.model.keys(self.predictor.tensor(ids)).K
+        model = self.predictor.model
+        return model.lower_keys(model.entity(self.predictor.tensor(ids))).K
 
 
 def explain(run: Run, head: str, relation: str, tail: str, n: int = 3) -> list[Reason]:

@@ -5,7 +5,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Affine, Normal, Point, Scaling, SquaredWasserstein, Translation
+from kgflow.algebra import Affine, Normal, Point, Query, Scaling, SquaredWasserstein, Translation
+from kgflow.models.backwards import moved_back, squares
 from kgflow.models.between import moved
 from kgflow.models.model import FlowModel
 from kgflow.models.row import Row
@@ -74,6 +75,15 @@ class NFE1Sigma(FlowModel):
         """Relations scale the scales' sizes."""
         return moved(self.lower_keys(h).K, self.lower_keys(t).K, r.abs(), r[:, :0])
 
+    def lower_backwards(self, h: Tensor, r: Tensor) -> Query:
+        """The scales, stretched once more."""
+        gap = self.lower_keys(h).K
+        return moved_back(gap, r.abs() * gap, r)
+
+    def further(self, t: Tensor) -> Tensor:
+        """Squares of scales."""
+        return squares(self.lower_keys(t).K, 1)
+
 
 class NFEPoint(FlowModel):
     r"""NFE without uncertainty: the limit of NFE-1 at a point x0 (Eq. 13).
@@ -107,3 +117,13 @@ class NFEPoint(FlowModel):
         """Relations are f_r itself."""
         mu, sigma = self.relation.split(r)
         return moved(self.lower_keys(h).K, self.lower_keys(t).K, sigma, mu)
+
+    def lower_backwards(self, h: Tensor, r: Tensor) -> Query:
+        """The location less the shift, stretched once more."""
+        mu, sigma = self.relation.split(r)
+        gap = self.lower_keys(h).K - mu
+        return moved_back(gap, sigma * gap, sigma)
+
+    def further(self, t: Tensor) -> Tensor:
+        """Squares of locations."""
+        return squares(self.lower_keys(t).K, 1)

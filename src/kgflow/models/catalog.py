@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from kgflow.algebra import VARIABLES, Variable
 from kgflow.errors import KgflowError, suggest
 from kgflow.models.biased import biased
+from kgflow.models.both_ends import both_ends as from_both_ends
+from kgflow.models.both_ends import check_both_ends
 from kgflow.models.mirror import mirror
 from kgflow.models.model import MODELS, Model
 from kgflow.models.table import START
@@ -46,6 +48,7 @@ def build(
     bias: bool = False,
     reciprocals: bool = True,
     start: float = 1.0,
+    both_ends: bool = False,
 ) -> Model:
     """A model by name, with options as a configuration file gives them.
 
@@ -59,6 +62,7 @@ def build(
         reciprocals: whether a relation read backwards has numbers of its own, or those of `mirror`.
         start: what the first numbers of all rows are multiplied by; for models whose rows begin in
             [-0.1, 0.1].
+        both_ends: whether answers are scored by the mean of what head and tail say of a fact.
 
     Example:
         >>> build("nfe-2", entities=5, relations=2, dim=4, chosen={"x0": "uniform"}).x0
@@ -68,10 +72,17 @@ def build(
     """
     if bias and not reciprocals:
         raise KgflowError("a bias counts for tails only, so it needs reciprocals: leave out one")
+    if bias and both_ends:
+        raise KgflowError("a bias counts for tails only: leave out either it or both ends")
+    if both_ends and not reciprocals:
+        raise KgflowError(
+            "without reciprocals both ends of a fact say the same: leave out either of the two"
+        )
     known = options(name)
     arguments = {k: _convert(name, k, v, known) for k, v in (chosen or {}).items()}
     constructor = model_class(name)
     kind = biased(constructor) if bias else constructor
+    kind = from_both_ends(kind) if both_ends else kind
     model = kind(entities, relations, dim, **arguments)
     if start != 1:
         _shrink(model, start)
@@ -81,6 +92,8 @@ def build(
         model.entity.add_bias()
     if not reciprocals:
         mirror(model)
+    if both_ends:
+        check_both_ends(model)
     return model
 
 

@@ -114,6 +114,19 @@ class Model(nn.Module, ABC):
         """
         return None
 
+    def lower_backwards(self, h: Tensor, r: Tensor) -> Query | None:
+        r"""The scores :math:`f(t, r, h)` of all t, by the keys that tails have and `further` ones.
+
+        Of entity rows ``(B, w)`` and relation rows ``(B, v)``: Q ``(B, m + l)`` and a ``(B,)`` such
+        that :math:`f(t, r, h) = Q \cdot (K_t, F_t) + a + b_t`; or None where there are none.
+        """
+        back = self.mirrored(r)
+        return None if back is None else self.lower_query(h, back)
+
+    def further(self, t: Tensor) -> Tensor:
+        """F ``(N, l)`` of entity rows ``(N, w)``: what `lower_backwards` needs beside K."""
+        return t[:, :0]
+
     def flow(self, t: Tensor) -> Flow | None:
         """What entity rows ``(..., w)`` are as images of an x0, or None where they are none."""
         return None
@@ -134,12 +147,16 @@ class Model(nn.Module, ABC):
         return self.lower_query(h, self.relation(r))
 
     def query(self, h: Tensor, r: Tensor) -> Query:
-        """Q and a of head and relation ids, each ``(B,)``."""
+        """Q and a of head and relation ids, each ``(B,)``, to meet `answer_keys`."""
         return self.ask(self.entity(h), r)
 
+    def answer_keys(self, t: Tensor) -> Keys:
+        """K and b of entity rows ``(N, w)`` as answers; training does not know of these."""
+        return self.lower_keys(t)
+
     def keys(self, ids: Tensor) -> Keys:
-        """K and b of entity ids ``(N,)``."""
-        return self.lower_keys(self.entity(ids))
+        """K and b of entity ids ``(N,)``, to meet `query`."""
+        return self.answer_keys(self.entity(ids))
 
     def score(self, h: Tensor, r: Tensor, t: Tensor) -> Tensor:
         """The scores of triples of ids, ``(B,)``."""

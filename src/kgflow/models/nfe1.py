@@ -5,7 +5,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Affine, SquaredWasserstein
+from kgflow.algebra import Affine, Query, SquaredWasserstein
+from kgflow.models.backwards import moved_back, squares
 from kgflow.models.between import moved
 from kgflow.models.row import Row
 from kgflow.models.uncertain import UncertainModel
@@ -61,3 +62,13 @@ class NFE1(UncertainModel):
         return moved(
             self.lower_keys(h).K, self.lower_keys(t).K, torch.cat([sigma, sigma.abs()], dim=-1), mu
         )
+
+    def lower_backwards(self, h: Tensor, r: Tensor) -> Query:
+        """The location less the shift, and the scale, each stretched once more."""
+        mu, sigma = self.relation.split(r)
+        gap = self.lower_keys(h).K - torch.cat([mu, torch.zeros_like(mu)], dim=-1)
+        return moved_back(gap, torch.cat([sigma, sigma.abs()], dim=-1) * gap, sigma)
+
+    def further(self, t: Tensor) -> Tensor:
+        """Squares of locations and scales, which a relation stretches alike."""
+        return squares(self.lower_keys(t).K, 2)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from kgflow.algebra import Flow, Keys, Query
+from kgflow.models.backwards import moved_back, squares
 from kgflow.models.model import Model
 from kgflow.models.planar import modulus, round_flow
 from kgflow.models.row import Row
@@ -93,6 +94,19 @@ class NFE1Complex(Model):
         found = torch.cat(pairs, dim=1) @ torch.cat(relations, dim=1).T
         shift = (p.square() + q.square()).sum(1)
         return found + self.lower_keys(t).b[:, None] - shift
+
+    def lower_backwards(self, h: Tensor, r: Tensor) -> Query:
+        """The location less the shift is turned back and stretched once more, the size as well."""
+        c, d, p, q = self.relation.split(r)
+        x, y, sigma = self.entity.split(h)
+        u, v, rho = x - p, y - q, sigma.abs()
+        size = modulus(c, d)
+        pulled = torch.cat([c * u + d * v, c * v - d * u, size * rho], dim=-1)
+        return moved_back(torch.cat([u, v, rho], dim=-1), pulled, size)
+
+    def further(self, t: Tensor) -> Tensor:
+        """Squares of locations and sizes, which a relation stretches alike."""
+        return squares(self.lower_keys(t).K, 3)
 
     def flow(self, t: Tensor) -> Flow:
         """Real and imaginary parts as n real coordinates, of an x0 with half of the variance."""

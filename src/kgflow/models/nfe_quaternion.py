@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from kgflow.algebra import Affine, Flow, Keys, Normal, Query, Scaled
+from kgflow.models.backwards import moved_back, squares
 from kgflow.models.model import Model
 from kgflow.models.quate import hamilton
 from kgflow.models.row import Row
@@ -73,6 +74,18 @@ class NFE1Quaternion(Model):
         *place, sigma = self.entity.split(t)
         u = torch.cat([*place, sigma.abs()], dim=-1)
         return Keys(u, -u.square().sum(-1))
+
+    def lower_backwards(self, h: Tensor, r: Tensor) -> Query:
+        """The location less the shift is turned back and stretched once more, the size as well."""
+        sigma, (turn, shift) = self.entity.split(h)[-1].abs(), self._relation(r)
+        size, gap = _length(turn), h[..., : self.dim].unflatten(-1, (4, -1)) - shift
+        back = hamilton(gap, torch.cat([turn[..., :1, :], -turn[..., 1:, :]], dim=-2))
+        pulled = torch.cat([back.flatten(-2), size * sigma], dim=-1)
+        return moved_back(torch.cat([gap.flatten(-2), sigma], dim=-1), pulled, size)
+
+    def further(self, t: Tensor) -> Tensor:
+        """Squares of locations and sizes, which a relation stretches alike."""
+        return squares(self.lower_keys(t).K, 5)
 
     def flow(self, t: Tensor) -> Flow:
         """All parts as n real coordinates, of half of a standard normal x0."""

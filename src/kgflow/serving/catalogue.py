@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import describe
+from kgflow.engine import Entities
 from kgflow.errors import KgflowError
 from kgflow.run import Run
 from kgflow.serving.names import Names
@@ -161,8 +162,14 @@ class Catalogue:
 
     @cached_property
     def _near_by_distance(self) -> bool:
-        entities = self.predictor.entities
-        return self.run.model.meet is not None or isinstance(find_space(entities, True), Distance)
+        places = self._places
+        return self.run.model.meet is not None or isinstance(find_space(places, True), Distance)
+
+    @property
+    def _places(self) -> Entities:
+        """Entities as they are in training, whatever else answers are scored by."""
+        model = self.run.model
+        return Entities(model.entity.weight, model.lower_keys, model.meet, keep=0)
 
     @torch.no_grad()
     def neighbours(self, i: int, k: int) -> tuple[str, list[tuple[int, float]]]:
@@ -171,10 +178,10 @@ class Catalogue:
         The distance of keys (for Wasserstein models that of the distributions), or their cosine
         where scores are inner products.
         """
-        entities = self.predictor.entities
-        own, _ = entities.lower(entities.table[i : i + 1])
+        places = self._places
+        own, _ = places.lower(places.table[i : i + 1])
         near = _closeness if self._near_by_distance else _cosine
-        values = torch.cat([near(own, K[:, :-2]) for _, _, K in entities.key_blocks()])
+        values = torch.cat([near(own, K[:, :-2]) for _, _, K in places.key_blocks()])
         values[i] = -torch.inf
         best = values.topk(min(k, len(values) - 1))
         sign = -1 if self._near_by_distance else 1

@@ -57,6 +57,7 @@ def _model(run: Run) -> dict[str, str]:
         "numbers in all": f"{numbers:,}",
         **({"bias of entities": "yes"} if config.bias else {}),
         **({} if config.reciprocals else {"reciprocal relations": "no"}),
+        **({"answers scored from both ends": "yes"} if config.both_ends else {}),
         **({} if config.start == 1 else {"first numbers times": f"{config.start:g}"}),
         **{f"option {k}": str(v) for k, v in config.options.items()},
     }

@@ -1,0 +1,82 @@
+"""Any model whose answers are scored from both ends of a fact."""
+
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from kgflow.algebra import Keys, Query
+from kgflow.errors import KgflowError
+from kgflow.models.model import Model
+
+
+class BothEnds(Model):
+    r"""What stands before a model to score answers by the mean of what both ends say.
+
+    .. math:: \bar f(h, r, t) = \tfrac12 \big(f(h, r, t) + f(t, r^{-1}, h)\big)
+
+    With reciprocal relations a fact has two scores, learned apart: that t is a tail of (h, r), and
+    that h is one of :math:`(t, r^{-1})`. Their mean knows more than either, as two models together
+    do, and is the same from both ends. It is a matrix product like every other,
+
+    .. math:: \bar f = \tfrac12 (Q + \overleftarrow Q_K) K^T + \tfrac12 \overleftarrow Q_F F^T
+              + \tfrac12 (a + \overleftarrow a) + b,
+
+    with :math:`\overleftarrow Q, \overleftarrow a` of the model's `lower_backwards` and F, its
+    `further` keys. Training does not know of it: losses meet `ask` and `lower_keys`, which stay.
+    """
+
+    def query(self, h: Tensor, r: Tensor) -> Query:
+        """Half of what each end brings."""
+        rows, reciprocal = self.entity(h), (r + len(self.relation) // 2) % len(self.relation)
+        Q, a = self.ask(rows, r)
+        back = self.lower_backwards(rows, self.relation(reciprocal))
+        assert back is not None
+        width = Q.shape[1]
+        both = torch.cat([Q + back.Q[:, :width], back.Q[:, width:]], dim=1)
+        return Query(both / 2, (a + back.a) / 2)
+
+    def answer_keys(self, t: Tensor) -> Keys:
+        """The model's own, and its further ones."""
+        K, b = self.lower_keys(t)
+        return Keys(torch.cat([K, self.further(t)], dim=1), b)
+
+
+@cache
+def both_ends(kind: type[Model]) -> type[Model]:
+    """The class of a kind of model whose answers are scored from both ends.
+
+    Example:
+        >>> from kgflow.models.nfe1 import NFE1
+        >>> model = both_ends(NFE1)(entities=3, relations=2, dim=4)
+        >>> h, r, t = torch.tensor([[0], [0], [2]])
+        >>> torch.allclose(model.score(h, r, t), model.score(t, r + 1, h))
+        True
+    """
+    return type(f"BothEnds{kind.__name__}", (BothEnds, kind), {})
+
+
+def check_both_ends(model: Model) -> None:
+    """Refuse a model that cannot be read from the other end."""
+    if model.meet is not None or not _reads_backwards(model):
+        raise KgflowError(
+            f"{model.name} cannot score facts from their tails: leave both ends out, or take nfe-1,"
+            " nfe-1-complex, complex or another that can"
+        )
+
+
+@torch.no_grad()
+def _reads_backwards(model: Model) -> bool:
+    """Whether heads are scored as their own queries would score them: tried on random rows."""
+    generator = torch.Generator().manual_seed(0)
+    h, r, t = (
+        torch.randn(8, table.width, generator=generator).to(table.weight)
+        for table in (model.entity, model.relation, model.entity)
+    )
+    back, keys, own = model.lower_backwards(t, r), model.lower_keys(h), model.lower_query(h, r)
+    if back is None:
+        return False
+    found = (back.Q * torch.cat([keys.K, model.further(h)], dim=1)).sum(-1) + back.a + keys.b
+    tails = model.lower_keys(t)
+    wanted = model.pairwise(own.Q, tails.K) + own.a + tails.b
+    return torch.allclose(found, wanted, rtol=1e-3, atol=1e-3)

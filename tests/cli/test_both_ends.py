@@ -1,0 +1,67 @@
+"""Answers scored from both ends, through the commands."""
+
+import pytest
+import torch
+
+import kgflow as library
+
+
+@pytest.fixture(scope="module")
+def both_run(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("runs") / "both"
+    library.train("world", dim=8, epochs=2, lr=0.05, both_ends=True, out=directory)
+    return directory
+
+
+def test_train_takes_it(answer, tmp_path):
+    found = answer(
+        "train", "world", "--dim", 2, "--epochs", 1, "--both-ends", "--out", tmp_path / "run"
+    )
+    assert found["model"]["both_ends"] is True
+    assert answer("evaluate", tmp_path / "run") == found["test"]
+    assert answer("train", "--resume", tmp_path / "run")["test"] == found["test"]
+
+
+def test_it_is_refused_where_a_model_cannot(refusal, tmp_path):
+    said = refusal("train", "world", "--model", "nfe-2", "--both-ends", "--out", tmp_path / "run")
+    assert "nfe-2 cannot score facts from their tails" in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_index_finds_the_same(both_run):
+    pytest.importorskip("faiss", reason="the extra `ann` is not installed")
+    from kgflow.serving.index import Index
+    from kgflow.serving.method import METHODS
+
+    run = library.open(both_run)
+    index = Index.build(run.predictor.entities, METHODS["flat"])
+    Q, a = (x.detach() for x in run.model.query(torch.arange(20), torch.arange(20)))
+    exact = run.predictor.entities.scores(Q, a).topk(5).values
+    torch.testing.assert_close(index(Q, a, k=5).score, exact, rtol=1e-4, atol=1e-4)
+
+
+def test_neighbours_are_those_of_the_distributions(both_run):
+    pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
+    from kgflow.serving.catalogue import Catalogue
+
+    run = library.open(both_run)
+    measure, found = Catalogue(run).neighbours(0, 3)
+    K = run.model.lower_keys(run.model.entity.weight).K.detach()
+    gaps = (K - K[0]).square().sum(1)
+    gaps[0] = torch.inf
+    assert measure == "distance"
+    assert [i for i, _ in found] == gaps.topk(3, largest=False).indices.tolist()
+
+
+def test_reports_tell_it(both_run):
+    from kgflow.insight.report.sections.settings import _model
+
+    assert _model(library.open(both_run))["answers scored from both ends"] == "yes"
+
+
+def test_relations_between_two_entities_are_scored_likewise(answer, both_run):
+    run = library.open(both_run)
+    found = answer("predict", both_run, "--head", "France", "--tail", "Paris", "-k", 3)["answers"]
+    for row in found:
+        scored = run.score([("France", row["relation"], "Paris")])["score"][0]
+        assert row["score"] == pytest.approx(scored, rel=1e-4)

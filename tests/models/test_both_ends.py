@@ -1,0 +1,151 @@
+"""Answers scored by the mean of what both ends of a fact say."""
+
+import numpy as np
+import pytest
+import torch
+
+import kgflow
+from graphs import ALL_MODELS, random_graph, random_model
+from kgflow.algebra import Affine, KullbackLeibler, Normal, Translation
+from kgflow.errors import KgflowError
+from kgflow.evaluation import rank
+from kgflow.models import MODELS, FlowModel, build
+from kgflow.models.both_ends import check_both_ends
+from kgflow.training import OneVsAll, Softmax, Sum
+from kgflow.training.regularizers import Dura
+from laws import close
+
+DATA = random_graph()
+INDEX = DATA.queries("train")
+ROWS = np.array([3, 0, 11, 5])
+E, R = len(DATA.entities), len(DATA.relations)
+
+STRETCHING = {"nfe-1", "nfe-1-complex", "nfe-1-quaternion", "nfe-1-sigma", "nfe-point"}
+MOVING = {"nfe-1-mu", "transe", "toruse-el2"}
+TURNING = {"rotate-squared", "nage-so3-squared", "nage-su2-squared"}
+BILINEAR = {"distmult", "complex", "complex-flow", "rescal", "quate", "dihedral"}
+ABLE = sorted(STRETCHING | MOVING | TURNING | BILINEAR)
+
+
+def pair(name, dim=12, seed=0):
+    """The same numbers, scored from one end and from both."""
+    plain = random_model(name, DATA, dim, seed)
+    model = build(name, E, 2 * R, dim, both_ends=True).double()
+    model.load_state_dict(plain.state_dict())
+    return plain, model.eval()
+
+
+def everything():
+    return (x.flatten() for x in torch.meshgrid(*map(torch.arange, (E, R, E)), indexing="ij"))
+
+
+def test_who_can():
+    def can(name):
+        try:
+            return bool(build(name, E, 2 * R, 12, both_ends=True))
+        except KgflowError:
+            return False
+
+    assert [name for name in ALL_MODELS if can(name)] == ABLE
+
+
+@pytest.mark.parametrize("name", ABLE)
+def test_a_score_is_the_mean_of_two_and_the_same_from_both_ends(name):
+    plain, model = pair(name)
+    h, r, t = everything()
+    mean = (plain.score(h, r, t) + plain.score(t, r + R, h)) / 2
+    close(model.score(h, r, t), mean, 1e-10)
+    close(model.score(t, r + R, h), mean, 1e-10)
+
+
+@pytest.mark.parametrize("name", ABLE)
+def test_all_scores_are_one_matrix_product(name):
+    plain, model = pair(name)
+    h, r = torch.arange(E), torch.arange(E) % (2 * R)
+    query, keys = model.query(h, r), model.keys(torch.arange(E))
+    S = query.Q @ keys.K.T + query.a[:, None] + keys.b
+    t = torch.arange(E).expand(E, E)
+    back = (r + R) % (2 * R)
+    one = plain.score(h.repeat_interleave(E), r.repeat_interleave(E), t.flatten())
+    other = plain.score(t.flatten(), back.repeat_interleave(E), h.repeat_interleave(E))
+    close(S.flatten(), (one + other) / 2, 1e-10)
+
+
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-1-complex", "complex"])
+def test_ranks_are_those_of_the_mean(name):
+    plain, model = pair(name)
+    known = {
+        tuple(fact)
+        for split in (DATA.train, DATA.valid, DATA.test)
+        for fact in split.array().tolist()
+    }
+    ranking = rank(model, DATA.index(DATA.test), DATA.queries())
+    columns = (ranking.h, ranking.r, ranking.t, ranking.rank("realistic"))
+    for h, r, t, found in zip(*columns, strict=True):
+        facts = [(h, r, x) if r < R else (x, r - R, h) for x in range(E)]
+        ids = [x for x in range(E) if x == t or facts[x] not in known]
+        a, b, c = torch.tensor([facts[x] for x in ids]).T
+        s = plain.score(a, b, c) + plain.score(c, b + R, a)
+        assert found == 1 + (s > s[ids.index(t)]).sum()
+
+
+LOSSES = {
+    "one-vs-all": lambda m: OneVsAll(m, INDEX, margin=1.0),
+    "softmax": lambda m: Softmax(m, INDEX),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-1-complex", "rescal"])
+def test_training_does_not_know_of_it(name, loss):
+    found = []
+    for model in pair(name, dim=4):
+        made = Sum(LOSSES[loss](model), [Dura(model, 0.1)])
+        value = made.backward(ROWS)
+        found.append([torch.tensor(value), *(p.grad for p in model.parameters())])
+    for one, other in zip(*found, strict=True):
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("name", sorted(set(MODELS) - set(ABLE)))
+def test_models_that_cannot_say_so(name):
+    with pytest.raises(KgflowError, match=f"{name} cannot score facts from their tails"):
+        build(name, E, 2 * R, 12, both_ends=True)
+
+
+def test_what_is_declared_is_tried():
+    class Leaning(FlowModel):
+        name = "leaning"
+        entity_parts, relation_parts = ("mu", "sigma"), ("mu",)
+        x0, D = Normal(), KullbackLeibler()
+        f_entity, f_relation = Affine, Translation
+
+    model = MODELS.pop("leaning")(E, 2 * R, 4)
+    assert model.lower_backwards(model.entity.weight[:1], model.relation.weight[:1]) is not None
+    with pytest.raises(KgflowError, match="leaning cannot score facts from their tails"):
+        check_both_ends(model)
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [({"bias": True}, "a bias counts for tails only"), ({"reciprocals": False}, "say the same")],
+)
+def test_what_does_not_go_with_it(setting, sentence):
+    with pytest.raises(KgflowError, match=sentence):
+        build("complex", E, 2 * R, 12, both_ends=True, **setting)
+
+
+def test_a_run_is_trained_alike_and_answers_from_both_ends(tmp_path):
+    settings = {"dim": 4, "epochs": 2, "average": 0.0, "held_out": 0.0}
+    plain = kgflow.train(DATA, "nfe-1-complex", **settings, out=tmp_path / "plain")
+    kgflow.train(DATA, "nfe-1-complex", both_ends=True, **settings, out=tmp_path / "both")
+    run = kgflow.open(tmp_path / "both")
+    assert run.config.model.both_ends
+    assert [x["loss"] for x in run.history] == [x["loss"] for x in plain.history]
+    if run.best_epoch == plain.best_epoch:
+        assert torch.equal(run.model.entity.weight, plain.model.entity.weight)
+    forth = run.predict(head="e1", relation="r0", k=E).sort("tail")
+    back = [
+        run.predict(relation="r0", tail=t, k=E).filter(head="e1")["score"][0] for t in forth["tail"]
+    ]
+    assert forth["score"].to_list() == pytest.approx(back, rel=1e-4, abs=1e-5)
