@@ -41,6 +41,7 @@ MAY_IMPORT = {
         "training",
     }
     | LEAVES,
+    "combination": {"config", "models", "run", "store", "training"} | LEAVES,
     "kept": {"provenance", "store", "training"},
     "reproduction": {"config", "data", "kept", "store", "training"} | LEAVES,
     "studies": {

@@ -20,6 +20,7 @@ _HOME = {
     "MODELS": "kgflow.models",
     "Model": "kgflow.models",
     "Run": "kgflow.run",
+    "combine": "kgflow.combination",
     "describe": "kgflow.data",
     "load": "kgflow.data",
     "resume": "kgflow.run",

@@ -42,6 +42,9 @@ class ModelConfig(_Section):
     options: Annotated[
         dict[str, Option], Field(description="what only this model knows, such as x0 = 'uniform'")
     ] = {}
+    parts: Annotated[
+        list[Self], Field(description="the models that a mean is of, as `kgflow combine` makes it")
+    ] = []
 
 
 class TrainingConfig(_Section):

@@ -34,7 +34,7 @@ from kgflow.evaluation import (
     evaluate_confidence,
     rank,
 )
-from kgflow.models import Model, build, model_class
+from kgflow.models import Mean, Model, build, model_class
 from kgflow.prediction import Predictor, Question
 from kgflow.recipe import make_loss, make_schedule
 from kgflow.store import new_run, read_metrics, read_run, write_metrics
@@ -504,11 +504,18 @@ def _finish(
     directory: Path, device: str, callbacks: Sequence[Callback], stop: Callable[[], bool]
 ) -> Run:
     run = Run(directory, *read_run(directory), device)
+    if run.config.model.parts:
+        raise KgflowError(f"{directory} is a combination of runs, which were trained: it is not")
     trainer = _trainer(directory, run.config, run.data, run.model, stop)
     trainer.resume()
     history = History(directory / "history.jsonl", trainer.progress.epoch)
     trainer.callbacks = (history, *callbacks)
     trainer.fit()
+    return judge(directory, device)
+
+
+def judge(directory: Path, device: str = "cpu") -> Run:
+    """A run whose model is made, evaluated and calibrated."""
     run = Run.open(directory, device)
     for split in ("valid", "test"):
         if len(run.data.split(split)):
@@ -539,9 +546,18 @@ def _trainer(
 
 
 def _build(experiment: Experiment, data: Dataset, device: str) -> Model:
-    chosen = experiment.model
-    entities, relations = len(data.entities), 2 * len(data.relations)
-    model = build(
+    model = _made(experiment.model, len(data.entities), 2 * len(data.relations))
+    try:
+        return model.to(device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0]
+        raise KgflowError(f"device '{device}' cannot be used here: {reason}") from None
+
+
+def _made(chosen: ModelConfig, entities: int, relations: int) -> Model:
+    if chosen.parts:
+        return Mean([_made(part, entities, relations) for part in chosen.parts])
+    return build(
         chosen.name,
         entities,
         relations,
@@ -552,11 +568,6 @@ def _build(experiment: Experiment, data: Dataset, device: str) -> Model:
         start=chosen.start,
         both_ends=chosen.both_ends,
     )
-    try:
-        return model.to(device)
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).split("\n")[0]
-        raise KgflowError(f"device '{device}' cannot be used here: {reason}") from None
 
 
 def _default_directory(experiment: Experiment) -> Path:

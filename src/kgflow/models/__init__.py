@@ -13,6 +13,7 @@ from kgflow.models.entropy import (
     relation_entropy,
     triple_entropy,
 )
+from kgflow.models.mean import Mean
 from kgflow.models.model import MODELS, FlowModel, Model, PairwiseModel
 from kgflow.models.row import Row
 from kgflow.models.table import Table
@@ -24,6 +25,7 @@ for _module in sorted(found.name for found in iter_modules(__path__)):
 __all__ = [
     "MODELS",
     "FlowModel",
+    "Mean",
     "Model",
     "PairwiseModel",
     "Row",

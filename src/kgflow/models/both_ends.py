@@ -28,13 +28,18 @@ class BothEnds(Model):
 
     def query(self, h: Tensor, r: Tensor) -> Query:
         """Half of what each end brings."""
-        rows, reciprocal = self.entity(h), (r + len(self.relation) // 2) % len(self.relation)
-        Q, a = self.ask(rows, r)
-        back = self.lower_backwards(rows, self.relation(reciprocal))
+        rows = self.entity(h)
+        return self._both(self.ask(rows, r), rows, self.relation(self.reciprocal(r)))
+
+    def answer_query(self, h: Tensor, r: Tensor, back: Tensor) -> Query:
+        """Half of what each end brings."""
+        return self._both(self.lower_query(h, r), h, back)
+
+    def _both(self, there: Query, h: Tensor, reciprocal: Tensor) -> Query:
+        back, width = self.lower_backwards(h, reciprocal), there.Q.shape[1]
         assert back is not None
-        width = Q.shape[1]
-        both = torch.cat([Q + back.Q[:, :width], back.Q[:, width:]], dim=1)
-        return Query(both / 2, (a + back.a) / 2)
+        Q = torch.cat([there.Q + back.Q[:, :width], back.Q[:, width:]], dim=1)
+        return Query(Q / 2, (there.a + back.a) / 2)
 
     def answer_keys(self, t: Tensor) -> Keys:
         """The model's own, and its further ones."""

@@ -146,6 +146,17 @@ class Model(nn.Module, ABC):
         """
         return self.lower_query(h, self.relation(r))
 
+    def answer_query(self, h: Tensor, r: Tensor, back: Tensor) -> Query:
+        """Q and a of entity rows ``(B, w)``, to meet `answer_keys`.
+
+        And of the rows ``(B, v)`` of relations and of their reciprocals.
+        """
+        return self.lower_query(h, r)
+
+    def reciprocal(self, r: Tensor) -> Tensor:
+        """The ids of relations read backwards, ``(B,)``; for reciprocals, of the relations."""
+        return (r + len(self.relation) // 2) % len(self.relation)
+
     def query(self, h: Tensor, r: Tensor) -> Query:
         """Q and a of head and relation ids, each ``(B,)``, to meet `answer_keys`."""
         return self.ask(self.entity(h), r)

@@ -48,6 +48,7 @@ def _model(run: Run) -> dict[str, str]:
     numbers = sum(p.numel() for p in run.model.parameters())
     return {
         "model": config.name,
+        **({"mean of": _parts(run)} if config.parts else {}),
         "x0": str(config.options.get("x0", row.x0)),
         "f_h, f_t": row.f_entity,
         "f_r": row.f_relation,
@@ -64,17 +65,32 @@ def _model(run: Run) -> dict[str, str]:
 
 
 def _training(run: Run) -> dict[str, str]:
+    if run.config.model.parts:
+        return {"trained": "apart, each run as its own report says"}
     found: dict[str, Any] = run.config.training.model_dump()
     return {NAMES.get(k, k): f"{v:g}" if isinstance(v, float) else str(v) for k, v in found.items()}
 
 
-def _provenance(run: Run) -> dict[str, str]:
+def _parts(run: Run) -> str:
+    return ", ".join(
+        f"{part.name} (n = {part.dim:,}{', from both ends' if part.both_ends else ''})"
+        for part in run.config.model.parts
+    )
+
+
+def _effort(run: Run) -> dict[str, str]:
     history = run.history
+    return {
+        "epochs trained": f"{len(history):,}, kept {run.best_epoch:,}",
+        "seconds of training": f"{sum(r['seconds'] for r in history):,.0f}",
+    }
+
+
+def _provenance(run: Run) -> dict[str, str]:
     return {
         "run directory": str(run.directory),
         "trained by": f"kgflow {run.config.run.kgflow}",
-        "epochs trained": f"{len(history):,}, kept {run.best_epoch:,}",
-        "seconds of training": f"{sum(r['seconds'] for r in history):,.0f}",
+        **({} if run.config.model.parts else _effort(run)),
         "data": run.config.data,
         "data digest": run.config.run.data_digest[:16],
     }

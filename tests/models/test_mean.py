@@ -1,0 +1,102 @@
+"""The mean of several models: one model, one matrix product."""
+
+import pytest
+import torch
+
+from graphs import ALL_MODELS, random_graph, random_model
+from kgflow.errors import KgflowError
+from kgflow.evaluation import rank
+from kgflow.models import Mean, build
+from laws import close
+
+DATA = random_graph()
+E, R = len(DATA.entities), len(DATA.relations)
+PRODUCTS = [name for name in ALL_MODELS if build(name, E, 2 * R, 12).meet is None]
+
+
+def everything():
+    return (x.flatten() for x in torch.meshgrid(*map(torch.arange, (E, 2 * R, E)), indexing="ij"))
+
+
+def twice(make):
+    """Models, and the same once more for a mean, which takes their rows."""
+    return make(), Mean(make()).eval()
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_scores_are_means(name):
+    models, mean = twice(lambda: [random_model(name, DATA), random_model("nfe-1", DATA, dim=4)])
+    h, r, t = everything()
+    close(mean.score(h, r, t), sum(m.score(h, r, t) for m in models) / 2, 1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL_MODELS) - set(PRODUCTS)))
+def test_models_that_are_no_matrix_product_are_refused(name):
+    with pytest.raises(KgflowError, match=f"{name} is no matrix product"):
+        Mean([random_model("nfe-1", DATA), random_model(name, DATA)])
+
+
+def every_kind():
+    """One of every way in which a model can differ from its plain self."""
+    torch.manual_seed(0)
+    settings = [
+        ("nfe-1", {"both_ends": True}),
+        ("complex", {"both_ends": True}),
+        ("complex", {"reciprocals": False}),
+        ("distmult", {"bias": True}),
+        ("nfe-1", {"chosen": {"uncertainty": 0.25}}),
+        ("conve", {}),
+    ]
+    models = [build(name, E, 2 * R, 12, **given).double().eval() for name, given in settings]
+    for model in models:
+        for parameter in model.parameters():
+            parameter.data.uniform_(-1, 1)
+    return models
+
+
+def test_all_kinds_of_models_go_together():
+    models, mean = twice(every_kind)
+    h, r, t = everything()
+    close(mean.score(h, r, t), sum(m.score(h, r, t) for m in models) / len(models), 1e-9)
+
+
+def test_ranks_are_those_of_the_mean():
+    models, mean = twice(every_kind)
+    questions, known = DATA.index(DATA.test), DATA.queries()
+    found = rank(mean, questions, known)
+    scores = []
+    for m in models:
+        query, keys = m.query(*map(torch.from_numpy, (found.h, found.r))), m.keys(torch.arange(E))
+        scores.append(query.Q @ keys.K.T + query.a[:, None] + keys.b)
+    S = torch.stack(scores).mean(0)
+    for i, (h, r, t) in enumerate(zip(found.h, found.r, found.t, strict=True)):
+        rivals = [x for x in range(E) if x == t or not known.contains(h, r, x)]
+        assert found.rank("realistic")[i] == 1 + (S[i, rivals] > S[i, t]).sum()
+
+
+def test_of_nfe_1_it_is_nfe_1():
+    """Coordinates side by side, each shrunk by the root of how many models there are."""
+    models, mean = twice(lambda: [random_model("nfe-1", DATA, dim=4, seed=s) for s in range(3)])
+    whole = random_model("nfe-1", DATA, dim=12)
+    for table in ("entity", "relation"):
+        parts = [getattr(m, table).split(getattr(m, table).weight.detach()) for m in models]
+        mu, sigma = (torch.cat(part, dim=1) for part in zip(*parts, strict=True))
+        mu /= 3**0.5
+        sigma /= 3**0.5 if table == "entity" else 1.0
+        getattr(whole, table).weight.data = torch.cat([mu, sigma], dim=1)
+    h, r, t = everything()
+    close(mean.score(h, r, t), whole.score(h, r, t), 1e-10)
+
+
+def test_its_state_is_all_it_needs():
+    mean, again = Mean(every_kind()), Mean(every_kind())
+    for parameter in again.parameters():
+        parameter.data.zero_()
+    again.load_state_dict(mean.state_dict())
+    h, r, t = everything()
+    assert torch.equal(mean.eval().score(h, r, t), again.eval().score(h, r, t))
+
+
+def test_models_of_other_entities_are_refused():
+    with pytest.raises(KgflowError, match="same entities and relations"):
+        Mean([build("nfe-1", 5, 2, 4), build("nfe-1", 6, 2, 4)])

@@ -1,0 +1,121 @@
+"""Runs made of runs."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+import kgflow
+from graphs import random_graph
+from kgflow.errors import KgflowError
+
+DATA = random_graph(facts=200, held_out=24)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    place = tmp_path_factory.mktemp("runs")
+    settings = {"dim": 4, "epochs": 2, "held_out": 0.4}
+    kgflow.train(DATA, "nfe-1", seed=0, margin=3.0, out=place / "a", **settings)
+    kgflow.train(DATA, "nfe-1", seed=1, margin=1.0, both_ends=True, out=place / "b", **settings)
+    kgflow.train(DATA, "complex", seed=0, margin=-4.0, out=place / "c", **settings)
+    kgflow.train(DATA, "transe-l1", seed=0, out=place / "norm", **settings)
+    return place
+
+
+def test_answers_have_the_mean_score(runs, tmp_path):
+    names = ("a", "b", "c")
+    run = kgflow.combine([runs / x for x in names], tmp_path / "run")
+    facts = [(f"e{i}", f"r{i % 3}", f"e{(3 * i) % 17}") for i in range(17)]
+    apart = [kgflow.open(runs / x).score(facts)["score"].to_numpy() for x in names]
+    assert run.score(facts)["score"].to_numpy() == pytest.approx(sum(apart) / 3, rel=1e-4, abs=1e-5)
+    assert run.config.training.margin == 0.0
+    assert [part.name for part in run.config.model.parts] == ["nfe-1", "nfe-1", "complex"]
+
+
+def test_it_needs_the_others_no_more(runs, tmp_path):
+    for x in ("a", "c"):
+        shutil.copytree(runs / x, tmp_path / x)
+    made = kgflow.combine([tmp_path / "a", tmp_path / "c"], tmp_path / "run")
+    for x in ("a", "c"):
+        shutil.rmtree(tmp_path / x)
+    again = kgflow.open(tmp_path / "run")
+    assert again.evaluate("test").to_dict() == made.metrics["test"]
+    assert torch.equal(again.model.entity.weight, made.model.entity.weight)
+    assert (tmp_path / "run" / "calibration.json").is_file()
+
+
+def test_coverage_is_promised_only_of_what_no_run_chose_by(runs, tmp_path):
+    same = kgflow.combine([runs / "a", runs / "c"], tmp_path / "same")
+    assert len(same.validation.held_out) > 0
+    other = kgflow.combine([runs / "a", runs / "b"], tmp_path / "other")
+    assert other.config.training.held_out == 0
+    with pytest.raises(KgflowError, match="no coverage can be promised"):
+        other.answer_set(head="e1", relation="r0")
+
+
+def test_a_run_that_is_there_stays(runs, tmp_path):
+    kgflow.combine([runs / "a", runs / "b"], tmp_path / "run")
+    before = (tmp_path / "run" / "config.toml").read_bytes()
+    with pytest.raises(KgflowError, match="holds a run already"):
+        kgflow.combine([runs / "a", runs / "c"], tmp_path / "run")
+    assert (tmp_path / "run" / "config.toml").read_bytes() == before
+    kgflow.combine([runs / "a", runs / "c"], tmp_path / "run", force=True)
+    assert (tmp_path / "run" / "config.toml").read_bytes() != before
+
+
+def test_what_cannot_be_combined(runs, tmp_path):
+    def refused(*given):
+        with pytest.raises(KgflowError) as error:
+            kgflow.combine(given, tmp_path / "new")
+        assert not (tmp_path / "new").exists()
+        return str(error.value)
+
+    assert "two runs or more" in refused(runs / "a")
+    assert "transe-l1, which is no matrix product" in refused(runs / "a", runs / "norm")
+    assert "is no run of kgflow" in refused(runs / "a", runs / "nothing")
+    other = kgflow.train(random_graph(seed=1), dim=4, epochs=1, out=tmp_path / "other")
+    assert f"{other.directory} was trained on other facts" in refused(runs / "a", other.directory)
+    kgflow.combine([runs / "a", runs / "b"], tmp_path / "both")
+    assert "is a combination already" in refused(tmp_path / "both", runs / "c")
+
+
+def test_it_is_not_trained(runs, tmp_path):
+    kgflow.combine([runs / "a", runs / "b"], tmp_path / "run")
+    with pytest.raises(KgflowError, match="combination"):
+        kgflow.resume(tmp_path / "run")
+    with pytest.raises(KgflowError, match="unknown model 'mean'"):
+        kgflow.train(DATA, "mean", out=tmp_path / "new")
+
+
+def test_every_command_takes_it(runs, tmp_path, monkeypatch, capsys):
+    """Those that need what a mean does not have say so in one sentence."""
+    from kgflow.cli import app
+
+    combined = kgflow.combine([runs / "a", runs / "c"], tmp_path / "run").directory
+
+    def call(*words):
+        monkeypatch.setattr("sys.argv", ["kgflow", *map(str, words)])
+        return app._run(), *capsys.readouterr()
+
+    for words in (
+        ("evaluate", combined, "--by", "relation"),
+        ("predict", combined, "--head", "e1", "--relation", "r0", "--explain", "1"),
+        ("predict", combined, "--head", "e1", "--relation", "r0", "--coverage", "0.9"),
+        ("predict", combined, "--head", "e1", "--tail", "e2"),
+        ("discover", combined, "-k", "3"),
+        ("calibrate", combined),
+        ("rules", combined),
+        ("export", combined, "--to", "npz", "--out", tmp_path / "rows.npz"),
+        ("report", combined, "--out", tmp_path / "page.html"),
+        ("report", combined, runs / "a", "--out", tmp_path / "two.html"),
+    ):
+        code, _, err = call(*words)
+        assert code == 0, (words, err)
+    code, _, err = call("uncertainty", combined)
+    assert code == 2
+    assert err.count("\n") == 1
+    code, out, _ = call("combine", runs / "a", runs / "c", "--out", tmp_path / "again", "--json")
+    assert code == 0
+    assert json.loads(out)["models"] == ["nfe-1", "complex"]
