@@ -1,5 +1,6 @@
 """How the runs were made."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,10 +73,11 @@ def _training(run: Run) -> dict[str, str]:
 
 
 def _parts(run: Run) -> str:
-    return ", ".join(
+    names = Counter(
         f"{part.name} (n = {part.dim:,}{', from both ends' if part.both_ends else ''})"
         for part in run.config.model.parts
     )
+    return ", ".join(f"{count} × {name}" for name, count in names.items())
 
 
 def _effort(run: Run) -> dict[str, str]:
