@@ -9,7 +9,8 @@ from kgflow.models import build
 
 ROOT = Path(__file__).parent.parent / "experiments"
 OURS = sorted((ROOT / "benchmarks").rglob("*.toml"))
-FILES = sorted(path for path in ROOT.rglob("*.toml") if path not in OURS)
+LISTS = sorted((ROOT / "combinations").rglob("*.toml"))
+FILES = sorted(path for path in ROOT.rglob("*.toml") if path not in OURS + LISTS)
 
 # n, margin, batch size, learning rate, decay: Tables 6 to 8 and the released ablations.
 PUBLISHED = {

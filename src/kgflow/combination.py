@@ -51,6 +51,7 @@ def combine(
     directory = Path(out)
     with new_run(directory, experiment, opened[0].data, force) as draft:
         save_model(draft / "model.safetensors", Mean([run.model for run in opened]))
+        (draft / "history.jsonl").touch()  # of no epochs: it is not trained
     return judge(directory, device)
 
 

@@ -22,7 +22,8 @@ from kgflow.training import read_history
 class Plan:
     """One experiment: what is trained on what, the command that does it, and what sets it apart.
 
-    Where `settings` are known, a run with others is not taken for this experiment's.
+    Where `settings` are known, a run with others is not taken for this experiment's. What it
+    `needs` is run before it; a plan that needs others trains nothing itself.
     """
 
     data: str
@@ -31,6 +32,7 @@ class Plan:
     variant: str = ""
     name: str = ""
     settings: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    needs: tuple["Plan", ...] = field(default=(), compare=False, repr=False)
 
     @property
     def command(self) -> str:
@@ -83,11 +85,18 @@ def reproduce(
         found = _found(plan, directory, kept)
         run = plan.run(directory)
         if found.skipped == NOT_RUN:
-            found = _trained(plan, run, jobs, tell)
+            found = (
+                _made(plan, directory, jobs, tell)
+                if plan.needs
+                else _trained(plan, run, jobs, tell)
+            )
         return _keep(found, kept)
 
+    # Each pass ends before the next one begins.
+    passes = [[p for p in plans if bool(p.needs) == needing] for needing in (False, True)]
     with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(result, plans)
+        found = {p: r for each in passes for p, r in zip(each, pool.map(result, each), strict=True)}
+    yield from (found[plan] for plan in plans)
 
 
 def collect(plans: Sequence[Plan], directory: Path, kept: Path | None = None) -> Iterator[Result]:
@@ -137,6 +146,20 @@ def _trained(plan: Plan, run: Path, jobs: int, tell: Callable[[str], None]) -> R
     return _measured(plan, run)
 
 
+def _made(plan: Plan, directory: Path, jobs: int, tell: Callable[[str], None]) -> Result:
+    run = plan.run(directory)
+    try:
+        for need in plan.needs:
+            if not finished(need.run(directory)):
+                raise KgflowError(f"{need.run(directory)} is needed for it, and is not trained")
+        tell(plan.command)
+        _call((*plan.words, "--out", str(run), "--force"), jobs)
+    except KgflowError as error:
+        return Result(plan, skipped=str(error))
+    note(run)
+    return _measured(plan, run)
+
+
 def _call(words: Sequence[str], jobs: int) -> None:
     threads = {"OMP_NUM_THREADS": "1"} if jobs > 1 else {}
     done = subprocess.run(
@@ -154,7 +177,7 @@ def _measured(plan: Plan, run: Path) -> Result:
         config, history = _check(plan, run), read_history(run / "history.jsonl")
         mrr, hits1, hits10 = _numbers(read_metrics(run))
         seconds = float(sum(record["seconds"] for record in history))
-        if not history:
+        if not history and not plan.needs:
             raise ValueError("an empty history")
     except KgflowError as error:
         return Result(plan, skipped=str(error))

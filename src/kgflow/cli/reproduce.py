@@ -17,7 +17,7 @@ def reproduce(
             help="small: all models on umls, nations, countries. figures: the rules NFE-1 learns."
             " uncertainty: whether it helps. confidence: what that of facts brings."
             " table1, table2, table5: the paper's, beside its numbers."
-            " benchmarks: the files of experiments/benchmarks."
+            " benchmarks: the files of experiments/benchmarks. combinations: means of their runs."
         ),
     ],
     model: Annotated[list[str], typer.Option(help="Only this model; may be repeated.")] = [],  # noqa: B006

@@ -1,6 +1,7 @@
 """What `kgflow reproduce` can reproduce."""
 
 from kgflow.studies.benchmarks import BenchmarksStudy
+from kgflow.studies.combinations import CombinationsStudy
 from kgflow.studies.confidence import ConfidenceStudy
 from kgflow.studies.figures import FiguresStudy
 from kgflow.studies.options import SCALES, Options
@@ -20,6 +21,7 @@ STUDIES: dict[str, type[Study]] = {
         Table2Study,
         Table5Study,
         BenchmarksStudy,
+        CombinationsStudy,
     )
 }
 
@@ -27,6 +29,7 @@ __all__ = [
     "SCALES",
     "STUDIES",
     "BenchmarksStudy",
+    "CombinationsStudy",
     "ConfidenceStudy",
     "FiguresStudy",
     "Options",

@@ -52,18 +52,7 @@ class BenchmarksStudy(Study):
 
     def seeds(self, file: ExperimentFile) -> list[Plan]:
         """The trainings behind a row."""
-        said, name = file.experiment, f"{file.path.parent.name}-{file.path.stem}"
-        words = ("train", "--config", str(file.path), "--seed")
-        return [
-            Plan(
-                said.data,
-                said.model.name,
-                (*words, str(seed)),
-                name=f"{name}-{seed}",
-                settings=file.settled(seed),
-            )
-            for seed in range(self.options.seeds)
-        ]
+        return [training(file, seed) for seed in range(self.options.seeds)]
 
     def show(self, results: Sequence[Result]) -> Shown:
         """For each graph its table and learning curves; then what uncertainty does, and notes."""
@@ -109,6 +98,13 @@ class BenchmarksStudy(Study):
         marks = {f"paper's {row.model}, test": row.paper[0] for row in rows if row.paper}
         drawn = course_picture(courses, marks, graph, self.pictures / f"{graph}.png")
         return f"![Validation MRR against minutes of training]({self.pictures.name}/{drawn.name})"
+
+
+def training(file: ExperimentFile, seed: int) -> Plan:
+    """An experiment file with a seed."""
+    said, name = file.experiment, f"{file.path.parent.name}-{file.path.stem}-{seed}"
+    words = ("train", "--config", str(file.path), "--seed", str(seed))
+    return Plan(said.data, said.model.name, words, name=name, settings=file.settled(seed))
 
 
 def _missing(row: Benchmark) -> list[str]:

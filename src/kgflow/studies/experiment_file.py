@@ -34,9 +34,7 @@ class ExperimentFile:
     @property
     def description(self) -> str:
         """Its first comment, up to a line that is none or empty; its name, if it has no comment."""
-        lines = self.path.read_text(encoding="utf-8").splitlines()
-        comment = takewhile(lambda line: line.startswith("#") and line.strip("# "), lines)
-        return " ".join(line.strip("# ") for line in comment).removesuffix(".") or self.path.stem
+        return comment(self.path)
 
     def settled(self, seed: int, dim: int | None = None) -> dict[str, Any]:
         """All settings of a run of it, as its config.toml has them."""
@@ -44,3 +42,10 @@ class ExperimentFile:
         values["training"] = values["training"] | {"seed": seed}
         values["model"] = values["model"] | ({} if dim is None else {"dim": dim})
         return settle(values, str(self.path)).model_dump()
+
+
+def comment(path: Path) -> str:
+    """The first comment of a file, up to a line that is none or empty; its name, if it has none."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = takewhile(lambda line: line.startswith("#") and line.strip("# "), lines)
+    return " ".join(line.strip("# ") for line in found).removesuffix(".") or path.stem
