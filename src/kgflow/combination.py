@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from kgflow.config import Experiment, ModelConfig, TrainingConfig
+from kgflow.config import MEAN, Experiment, ModelConfig, Part, TrainingConfig
 from kgflow.errors import KgflowError
 from kgflow.models import Mean
 from kgflow.run import Run, judge
@@ -19,8 +19,9 @@ def combine(
     .. math:: f(h, r, t) = \frac1k \sum_i f_i(h, r, t)
 
     Models that were trained apart, by other seeds or of other kinds, err in different places. The
-    new run holds all it needs, is evaluated and calibrated, and works with every command but
-    ``train --resume``. Its γ is the mean of theirs, so that its logit is the mean of their logits.
+    new run holds all it needs, is evaluated and calibrated, and is asked, served, exported and
+    reported on like any other. It knows no uncertainty and cannot be trained. Its γ is the mean of
+    theirs, so that its logit is the mean of their logits.
 
     Answer sets can promise their coverage only if all runs held the same validation facts out of
     their choices, as they do where `held_out` and `seed` are the same.
@@ -40,24 +41,35 @@ def combine(
         >>> run.predict(head="France", relation="borders", k=3).shape[0]
         3
     """
+    _check_distinct(runs)
     opened = [Run.open(directory, device) for directory in runs]
     _check(opened)
     model = ModelConfig(
-        name=Mean.name,
+        name=MEAN,
         dim=sum(run.config.model.dim for run in opened),
-        parts=[run.config.model for run in opened],
+        parts=[
+            Part(run=str(run.directory), model=run.config.model, training=run.config.training)
+            for run in opened
+        ],
     )
     experiment = Experiment(data=opened[0].config.data, model=model, training=_training(opened))
     directory = Path(out)
     with new_run(directory, experiment, opened[0].data, force) as draft:
         save_model(draft / "model.safetensors", Mean([run.model for run in opened]))
         (draft / "history.jsonl").touch()  # of no epochs: it is not trained
-    return judge(directory, device)
+        judge(draft, device)
+    return Run.open(directory, device)
+
+
+def _check_distinct(runs: Sequence[str | Path]) -> None:
+    if len(runs) < 2:
+        raise KgflowError("give two runs or more to combine")
+    for place, run in enumerate(runs):
+        if Path(run).resolve() in [Path(other).resolve() for other in runs[:place]]:
+            raise KgflowError(f"{run} is given twice: combine different runs")
 
 
 def _check(runs: Sequence[Run]) -> None:
-    if len(runs) < 2:
-        raise KgflowError("give two runs or more to combine")
     first = runs[0]
     for run in runs:
         if run.config.model.parts:

@@ -2,7 +2,7 @@
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -17,6 +17,10 @@ Option = bool | int | float | str
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+MEAN = "mean"
+"""What a model is called that is made of others."""
 
 
 class ModelConfig(_Section):
@@ -43,8 +47,17 @@ class ModelConfig(_Section):
         dict[str, Option], Field(description="what only this model knows, such as x0 = 'uniform'")
     ] = {}
     parts: Annotated[
-        list[Self], Field(description="the models that a mean is of, as `kgflow combine` makes it")
+        list["Part"], Field(description="the runs that a mean is of, as `kgflow combine` makes it")
     ] = []
+
+    @model_validator(mode="after")
+    def _means_have_nothing_else(self) -> Self:
+        plain = ModelConfig.model_construct(name=MEAN, dim=self.dim, parts=self.parts)
+        if self.parts and self.model_dump() != plain.model_dump():
+            raise _refused(f"a model of 'parts' is called '{MEAN}' and has no settings but 'dim'")
+        if self.name == MEAN and not self.parts:
+            raise _refused(f"'{MEAN}' is not trained: `kgflow combine` makes it of trained runs")
+        return self
 
 
 class TrainingConfig(_Section):
@@ -148,6 +161,16 @@ class TrainingConfig(_Section):
         return self
 
 
+class Part(_Section):
+    """A run that is combined with others: where it was, and how it was made."""
+
+    run: str
+    model: ModelConfig
+    training: TrainingConfig
+
+
+ModelConfig.model_rebuild()
+
 USED_BY = {
     "backward": ("one-vs-all",),
     "smoothing": ("kvsall",),
@@ -245,7 +268,10 @@ def _sentence(kind: type[BaseModel], error: ValidationError) -> str:
 
 def _fields(kind: type[BaseModel], path: list[str]) -> list[str]:
     for part in path:
+        if part.isdecimal():
+            continue  # a place in a list, whose kind is known by now
         annotation = kind.model_fields[part].annotation
+        (annotation,) = get_args(annotation) or (annotation,)
         assert isinstance(annotation, type)
         kind = annotation
     return list(kind.model_fields)

@@ -112,6 +112,16 @@ class Predictor:
         return Entities(self.model.entity.weight, self.model.answer_keys, self.model.meet)
 
     @cached_property
+    def places(self) -> Entities:
+        """All entities where training has put them: their keys have the model's own geometry."""
+        model = self.model
+        row, entities = model.entity.weight[:1], self.entities
+        # Where answers have no keys of their own, one copy of the keys serves both.
+        if model.answer_keys(row).K.shape == model.lower_keys(row).K.shape:
+            return entities
+        return Entities(entities.table, model.lower_keys, model.meet)
+
+    @cached_property
     def search(self) -> Search:
         """How the best answers are found: among all scores, unless an index is set in its place."""
         return Exact(self.entities)

@@ -13,7 +13,7 @@ import torch
 
 from kgflow.answer_set import AnswerSet, answer_set
 from kgflow.calibrated import count, learn, read_calibration, write_calibration
-from kgflow.config import Experiment, ModelConfig, Option, RunConfig, parse
+from kgflow.config import MEAN, Experiment, ModelConfig, Option, RunConfig, parse
 from kgflow.data import Dataset, Holdout, QueryIndex, Triples, describe, hold_out, load
 from kgflow.discovery import discover
 from kgflow.errors import KgflowError
@@ -275,6 +275,11 @@ class Run:
         """Where the held-out validation answers stand, to read thresholds from."""
         check_coverage(coverage)
         facts = self.validation.held_out
+        if not len(facts) and self.config.model.parts:
+            raise KgflowError(
+                f"{self.directory} is of runs that did not hold the same valid facts out of their "
+                "choices, so that no coverage can be promised: combine runs of one seed and share"
+            )
         if not len(facts):
             raise KgflowError(
                 f"{self.directory} held no valid facts out of its choices, so that no coverage can "
@@ -446,6 +451,9 @@ def settle(values: Mapping[str, Any], source: str) -> Experiment:
         0.5
     """
     model, training = values.get("model", {}), values.get("training", {})
+    if model.get("name") == MEAN or model.get("parts"):
+        parse(ModelConfig, model, source)  # says what is wrong with it
+        raise KgflowError(f"{source}: a mean of runs is not trained: train its runs, then combine")
     if "decay" in training and training.get("schedule") == "cosine":
         raise KgflowError(f"{source}: 'training.decay' has no use where the schedule is cosine")
     settings = dict(model_class(model.get("name", ModelConfig().name)).settings)
@@ -464,6 +472,7 @@ def run_experiment(
     stop: Callable[[], bool] = lambda: False,
 ) -> Run:
     """Run an experiment from its beginning."""
+    _check_trainable(experiment, f"'{experiment.model.name}'")
     if not len(data.train):
         raise KgflowError(f"{data.name} has no training facts")
     directory = Path(out) if out is not None else _default_directory(experiment)
@@ -483,6 +492,7 @@ def best_validation(
     callbacks: Sequence[Callback] = (),
 ) -> float:
     """The best validation MRR of an experiment, of which nothing else is kept."""
+    _check_trainable(experiment, f"'{experiment.model.name}'")
     torch.manual_seed(experiment.training.seed)
     with TemporaryDirectory() as directory:
         trainer = _trainer(Path(directory), experiment, data, _build(experiment, data, device))
@@ -504,8 +514,7 @@ def _finish(
     directory: Path, device: str, callbacks: Sequence[Callback], stop: Callable[[], bool]
 ) -> Run:
     run = Run(directory, *read_run(directory), device)
-    if run.config.model.parts:
-        raise KgflowError(f"{directory} is a combination of runs, which were trained: it is not")
+    _check_trainable(run.config, str(directory))
     trainer = _trainer(directory, run.config, run.data, run.model, stop)
     trainer.resume()
     history = History(directory / "history.jsonl", trainer.progress.epoch)
@@ -523,6 +532,11 @@ def judge(directory: Path, device: str = "cpu") -> Run:
     if len(run.data.valid):
         run.calibrate()
     return run
+
+
+def _check_trainable(experiment: Experiment, what: str) -> None:
+    if experiment.model.parts:
+        raise KgflowError(f"{what} is a mean of runs and cannot be trained: train its runs")
 
 
 def _trainer(
@@ -556,7 +570,7 @@ def _build(experiment: Experiment, data: Dataset, device: str) -> Model:
 
 def _made(chosen: ModelConfig, entities: int, relations: int) -> Model:
     if chosen.parts:
-        return Mean([_made(part, entities, relations) for part in chosen.parts])
+        return Mean([_made(part.model, entities, relations) for part in chosen.parts])
     return build(
         chosen.name,
         entities,

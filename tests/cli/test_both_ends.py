@@ -53,10 +53,27 @@ def test_neighbours_are_those_of_the_distributions(both_run):
     assert [i for i, _ in found] == gaps.topk(3, largest=False).indices.tolist()
 
 
-def test_reports_tell_it(both_run):
-    from kgflow.insight.report.sections.settings import _model
+def test_reports_tell_it(kgflow, both_run, tmp_path):
+    code, _, err = kgflow("report", both_run, "--out", tmp_path / "page.html")
+    assert code == 0, err
+    assert "answers scored from both ends" in (tmp_path / "page.html").read_text()
 
-    assert _model(library.open(both_run))["answers scored from both ends"] == "yes"
+
+@pytest.mark.parametrize("model", ["nfe-1", "nfe-1-complex", "nfe-1-sigma", "nfe-1-quaternion"])
+def test_its_uncertainty_is_that_of_the_model(answer, tmp_path, model):
+    settings = {"dim": 8, "epochs": 1, "held_out": 0.0}
+    found = []
+    for name, both in (("plain", False), ("both", True)):
+        library.train("world", model, both_ends=both, out=tmp_path / name, **settings)
+        found.append(answer("uncertainty", tmp_path / name, "--entity", "France"))
+    assert found[0] == found[1]
+
+
+def test_vectors_for_other_programs_are_those_of_the_model(kgflow, both_run, tmp_path):
+    code, _, err = kgflow("export", both_run, "--to", "word2vec", "--out", tmp_path / "v.txt")
+    assert code == 0, err
+    entities = len(library.load("world").entities)
+    assert (tmp_path / "v.txt").read_text().splitlines()[0] == f"{entities} 16"
 
 
 def test_relations_between_two_entities_are_scored_likewise(answer, both_run):

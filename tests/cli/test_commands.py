@@ -63,6 +63,8 @@ def test_config_file_with_flags_on_top(answer, tmp_path):
         "bias": False,
         "reciprocals": True,
         "start": 1.0,
+        "both_ends": False,
+        "parts": [],
         "options": {"x0": "uniform"},
     }
 

@@ -136,14 +136,13 @@ def test_what_does_not_go_with_it(setting, sentence):
 
 
 def test_a_run_is_trained_alike_and_answers_from_both_ends(tmp_path):
-    settings = {"dim": 4, "epochs": 2, "average": 0.0, "held_out": 0.0}
+    settings = {"dim": 4, "epochs": 1, "average": 0.0, "held_out": 0.0}
     plain = kgflow.train(DATA, "nfe-1-complex", **settings, out=tmp_path / "plain")
     kgflow.train(DATA, "nfe-1-complex", both_ends=True, **settings, out=tmp_path / "both")
     run = kgflow.open(tmp_path / "both")
     assert run.config.model.both_ends
     assert [x["loss"] for x in run.history] == [x["loss"] for x in plain.history]
-    if run.best_epoch == plain.best_epoch:
-        assert torch.equal(run.model.entity.weight, plain.model.entity.weight)
+    assert torch.equal(run.model.entity.weight, plain.model.entity.weight)
     forth = run.predict(head="e1", relation="r0", k=E).sort("tail")
     back = [
         run.predict(relation="r0", tail=t, k=E).filter(head="e1")["score"][0] for t in forth["tail"]

@@ -17,8 +17,8 @@ def combine(
 ) -> None:
     """Make one run of several: its scores are the means of theirs.
 
-    Runs of other seeds or models, trained on the same data, are better together than each of them.
-    The new run needs the others no more, and works with every command.
+    Runs of other seeds or models, trained on the same data, are often better together than each of
+    them. The new run needs the others no more; it knows no uncertainty and is not trained.
 
     Example: kgflow combine runs/umls-0 runs/umls-1 --out runs/umls-both
     """
@@ -28,7 +28,7 @@ def combine(
 
     check_free(out, force)
     run = make(runs, out, force, device)
-    names = [part.name for part in run.config.model.parts]
+    names = [part.model.name for part in run.config.model.parts]
     if json:
         show_json({"run": run.directory, "models": names} | run.metrics)
         return

@@ -117,7 +117,9 @@ def all_scores(
         tell: told what share is done.
     """
     training, device = model.training, model.entity.weight.device
-    size = max(1, min(memory // max(1, questions.entities), 8192))
+    # A query may have to copy its relation's numbers, which for matrices are many.
+    widest = max(1, questions.entities, model.relation.weight.shape[1])
+    size = max(1, min(memory // widest, 8192))
     model.eval()
     try:
         entities = Entities(model.entity.weight, model.answer_keys, model.meet)

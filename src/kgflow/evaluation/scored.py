@@ -52,7 +52,7 @@ def scored(
     device = model.entity.weight.device
     entities = Entities(model.entity.weight, model.answer_keys, model.meet)
     row, t, _ = questions.gather(np.arange(len(questions)))
-    size = max(1, memory // max(1, questions.entities))
+    size = max(1, memory // max(1, questions.entities, model.relation.weight.shape[1]))
     for low in range(0, len(row), size):
         rows, place = np.unique(row[low : low + size], return_inverse=True)
         h, r, answer = questions.h[rows], questions.r[rows], t[low : low + size]

@@ -26,8 +26,13 @@ _, ids = index.search({vector}.numpy(), 10)
 print([names[i] for i in ids[0]])
 ```
 
-Without kgflow, `index.reconstruct(i)` is the vector of entity i, to look for entities like it.
-"""
+{alone}"""
+
+ALONE = (
+    "Without kgflow, `index.reconstruct(i)` is the vector of entity i, to look for entities like"
+    " it.\n"
+)
+ANSWERS = "These vectors are for answers; the export to npz has those to look for entities alike.\n"
 
 
 class FaissFolder(FolderFormat):
@@ -56,5 +61,6 @@ def _read_me(run: Run, index: Index) -> str:
         measure=f"{scale}, by distance" if distance else "(Q, 1), by inner product",
         head=run.data.entities[0],
         relation=run.data.relations[0],
+        alone=ALONE if run.predictor.places is run.predictor.entities else ANSWERS,
         vector=scale if distance else "torch.cat([Q, torch.ones(1, 1)], dim=1)",
     )

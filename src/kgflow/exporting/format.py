@@ -85,9 +85,9 @@ def names(run: Run, kind: str) -> list[str]:
 
 
 def keys(run: Run) -> Iterator[Vectors]:
-    """What entities bring to scores, K, by blocks ``(N, m)``.
+    """What entities bring to the scores of training, K, by blocks ``(N, m)``.
 
     Their distance or inner product means what it means to the model.
     """
-    for _, _, wide in run.predictor.entities.key_blocks():
+    for _, _, wide in run.predictor.places.key_blocks():
         yield wide[:, :-2].float().cpu().numpy()

@@ -94,10 +94,15 @@ def triple_uncertainty(run: Run, triples: Sequence[tuple[str, str, str]]) -> "pl
     return pl.DataFrame(columns)
 
 
+def why_none(run: Run) -> str:
+    """Why a model has no distributions."""
+    several = "several models have no common x0"
+    return several if run.config.model.parts else "its x0 is a point, or discrete"
+
+
 def known_entropy(run: Run) -> NDArray[np.float64]:
     """The entropy changes of all entities, ``(E,)``; refused of a model that has none."""
     entropy = run.predictor.entropy["entity"]
     if entropy is None:
-        name = run.config.model.name
-        raise KgflowError(f"{name} knows no uncertainty: its x0 is a point, or discrete")
+        raise KgflowError(f"{run.config.model.name} knows no uncertainty: {why_none(run)}")
     return entropy

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from kgflow.algebra import Flow
 from kgflow.errors import KgflowError
+from kgflow.insight.certainty import why_none
 from kgflow.models import entity_flow
 from kgflow.run import Run
 
@@ -69,8 +70,7 @@ def chosen_flow(run: Run, entities: Sequence[str]) -> tuple[list[int], Flow]:
     ids = [run.data.entity_id(name) for name in entities]
     flow = entity_flow(run.model, run.model.entity.weight[ids])
     if flow is None:
-        name = run.config.model.name
-        raise KgflowError(f"{name} has no densities: its x0 is a point, or discrete")
+        raise KgflowError(f"{run.config.model.name} has no densities: {why_none(run)}")
     return ids, flow
 
 

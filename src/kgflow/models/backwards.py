@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from kgflow.algebra import Query
+from kgflow.models.model import Model
 
 
 def moved_back(gap: Tensor, pulled: Tensor, size: Tensor) -> Query:
@@ -40,3 +41,28 @@ def squares(K: Tensor, parts: int) -> Tensor:
         tensor([10., 20.])
     """
     return K.unflatten(-1, (parts, -1)).square().sum(-2)
+
+
+@torch.no_grad()
+def reads_backwards(model: Model) -> bool:
+    """Whether heads are scored as their own queries score them: tried on random rows.
+
+    Example:
+        >>> from kgflow.models import build
+        >>> [reads_backwards(build(name, 3, 2, 4)) for name in ("nfe-1", "complex", "nfe-2")]
+        [True, True, False]
+    """
+    generator = torch.Generator().manual_seed(0)
+    h, r, t = (
+        torch.randn(8, table.width, generator=generator).to(table.weight)
+        for table in (model.entity, model.relation, model.entity)
+    )
+    back = model.lower_backwards(t, r)
+    if back is None:
+        return False
+    query, heads, tails = model.lower_query(h, r), model.lower_keys(h), model.lower_keys(t)
+    further = model.further(h)
+    K = torch.cat([heads.K, further], dim=1) if further.shape[1] else heads.K
+    found = model.pairwise(back.Q, K) + back.a + heads.b
+    wanted = model.pairwise(query.Q, tails.K) + query.a + tails.b
+    return torch.allclose(found, wanted, rtol=1e-3, atol=1e-3)

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from kgflow.algebra import Keys, Query
 from kgflow.errors import KgflowError
+from kgflow.models.backwards import reads_backwards
 from kgflow.models.model import Model
 
 
@@ -63,25 +64,8 @@ def both_ends(kind: type[Model]) -> type[Model]:
 
 def check_both_ends(model: Model) -> None:
     """Refuse a model that cannot be read from the other end."""
-    if model.meet is not None or not _reads_backwards(model):
+    if model.meet is not None or not reads_backwards(model):
         raise KgflowError(
             f"{model.name} cannot score facts from their tails: leave both ends out, or take nfe-1,"
             " nfe-1-complex, complex or another that can"
         )
-
-
-@torch.no_grad()
-def _reads_backwards(model: Model) -> bool:
-    """Whether heads are scored as their own queries would score them: tried on random rows."""
-    generator = torch.Generator().manual_seed(0)
-    h, r, t = (
-        torch.randn(8, table.width, generator=generator).to(table.weight)
-        for table in (model.entity, model.relation, model.entity)
-    )
-    back, keys, own = model.lower_backwards(t, r), model.lower_keys(h), model.lower_query(h, r)
-    if back is None:
-        return False
-    found = (back.Q * torch.cat([keys.K, model.further(h)], dim=1)).sum(-1) + back.a + keys.b
-    tails = model.lower_keys(t)
-    wanted = model.pairwise(own.Q, tails.K) + own.a + tails.b
-    return torch.allclose(found, wanted, rtol=1e-3, atol=1e-3)

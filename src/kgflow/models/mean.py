@@ -45,8 +45,8 @@ class Mean(Model):
         f_entity="–",
         f_relation="–",
         D="(f₁ + … + f_k) / k",
-        entity="0",
-        relation="0",
+        entity="–",
+        relation="–",
         symmetry=False,
         antisymmetry=False,
         inverse=False,
@@ -56,6 +56,8 @@ class Mean(Model):
 
     def __init__(self, models: Sequence[Model]) -> None:
         nn.Module.__init__(self)
+        if len({(len(model.entity), len(model.relation)) for model in models}) != 1:
+            raise KgflowError("a mean is of models of the same entities and relations")
         for model in models:
             if model.meet is not None:
                 raise KgflowError(
@@ -111,8 +113,6 @@ Mean.name = "mean"
 def _joined(tables: Iterable[Table]) -> Table:
     """A table of all rows side by side; the others are left without."""
     tables = list(tables)
-    if len({len(table) for table in tables}) > 1:
-        raise KgflowError("a mean is of models of the same entities and relations")
     weights = [table.weight.detach() for table in tables]
     joined = Table(0, {str(i): x.shape[1] for i, x in enumerate(weights, 1)})
     joined.rows, joined.weight = len(tables[0]), nn.Parameter(torch.cat(weights, dim=1))

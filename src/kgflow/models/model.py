@@ -147,14 +147,17 @@ class Model(nn.Module, ABC):
         return self.lower_query(h, self.relation(r))
 
     def answer_query(self, h: Tensor, r: Tensor, back: Tensor) -> Query:
-        """Q and a of entity rows ``(B, w)``, to meet `answer_keys`.
+        """Q and a, to meet `answer_keys`.
 
-        And of the rows ``(B, v)`` of relations and of their reciprocals.
+        Args:
+            h: entity rows, ``(B, w)``.
+            r: rows of their relations, ``(B, v)``.
+            back: rows of the reciprocals of these, ``(B, v)``.
         """
         return self.lower_query(h, r)
 
     def reciprocal(self, r: Tensor) -> Tensor:
-        """The ids of relations read backwards, ``(B,)``; for reciprocals, of the relations."""
+        """The id of r⁻¹ for each relation r, and of r for each r⁻¹, ``(B,)``."""
         return (r + len(self.relation) // 2) % len(self.relation)
 
     def query(self, h: Tensor, r: Tensor) -> Query:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import describe
-from kgflow.engine import Entities
 from kgflow.errors import KgflowError
 from kgflow.run import Run
 from kgflow.serving.names import Names
@@ -162,14 +161,8 @@ class Catalogue:
 
     @cached_property
     def _near_by_distance(self) -> bool:
-        places = self._places
+        places = self.predictor.places
         return self.run.model.meet is not None or isinstance(find_space(places, True), Distance)
-
-    @property
-    def _places(self) -> Entities:
-        """Entities as they are in training, whatever else answers are scored by."""
-        model = self.run.model
-        return Entities(model.entity.weight, model.lower_keys, model.meet, keep=0)
 
     @torch.no_grad()
     def neighbours(self, i: int, k: int) -> tuple[str, list[tuple[int, float]]]:
@@ -178,7 +171,7 @@ class Catalogue:
         The distance of keys (for Wasserstein models that of the distributions), or their cosine
         where scores are inner products.
         """
-        places = self._places
+        places = self.predictor.places
         own, _ = places.lower(places.table[i : i + 1])
         near = _closeness if self._near_by_distance else _cosine
         values = torch.cat([near(own, K[:, :-2]) for _, _, K in places.key_blocks()])
@@ -210,7 +203,7 @@ class Catalogue:
             "uncertainty": self.percentiles,
             "model": config.model.model_dump(),
             "training": config.training.model_dump(),
-            "best_epoch": self.run.best_epoch,
+            "best_epoch": None if self.run.config.model.parts else self.run.best_epoch,
             "metrics": self.run.metrics,
             "kgflow": config.run.kgflow,
         }

@@ -330,7 +330,7 @@ class About(_Out):
     ]
     model: dict[str, Any]
     training: dict[str, Any]
-    best_epoch: int
+    best_epoch: int | None
     metrics: dict[str, Any]
     kgflow: str
     search: str

@@ -1,6 +1,5 @@
 """How the runs were made."""
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,7 +48,7 @@ def _model(run: Run) -> dict[str, str]:
     numbers = sum(p.numel() for p in run.model.parameters())
     return {
         "model": config.name,
-        **({"mean of": _parts(run)} if config.parts else {}),
+        **_parts(run),
         "x0": str(config.options.get("x0", row.x0)),
         "f_h, f_t": row.f_entity,
         "f_r": row.f_relation,
@@ -67,17 +66,17 @@ def _model(run: Run) -> dict[str, str]:
 
 def _training(run: Run) -> dict[str, str]:
     if run.config.model.parts:
-        return {"trained": "apart, each run as its own report says"}
+        return {"trained": "each run by itself"}
     found: dict[str, Any] = run.config.training.model_dump()
     return {NAMES.get(k, k): f"{v:g}" if isinstance(v, float) else str(v) for k, v in found.items()}
 
 
-def _parts(run: Run) -> str:
-    names = Counter(
-        f"{part.name} (n = {part.dim:,}{', from both ends' if part.both_ends else ''})"
-        for part in run.config.model.parts
-    )
-    return ", ".join(f"{count} × {name}" for name, count in names.items())
+def _parts(run: Run) -> dict[str, str]:
+    return {
+        f"part {number}": f"{part.model.name}, n = {part.model.dim:,}, seed {part.training.seed}"
+        + (", from both ends" if part.model.both_ends else "")
+        for number, part in enumerate(run.config.model.parts, 1)
+    }
 
 
 def _effort(run: Run) -> dict[str, str]:
