@@ -9,7 +9,7 @@ import torch
 import kgflow
 from graphs import random_graph
 from kgflow.errors import KgflowError
-from kgflow.run import best_validation, run_experiment, settle
+from kgflow.experiment import best_validation, run_experiment, settle
 from kgflow.training import save_model
 
 DATA = random_graph(facts=200, held_out=24)

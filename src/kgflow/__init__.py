@@ -23,8 +23,8 @@ _HOME = {
     "combine": "kgflow.combination",
     "describe": "kgflow.data",
     "load": "kgflow.data",
-    "resume": "kgflow.run",
-    "train": "kgflow.run",
+    "resume": "kgflow.experiment",
+    "train": "kgflow.experiment",
 }
 
 __all__ = [*_HOME, "open"]

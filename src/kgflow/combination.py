@@ -5,8 +5,9 @@ from pathlib import Path
 
 from kgflow.config import MEAN, Experiment, ModelConfig, Part, TrainingConfig
 from kgflow.errors import KgflowError
+from kgflow.experiment import judge
 from kgflow.models import Mean
-from kgflow.run import Run, judge
+from kgflow.run import Run
 from kgflow.store import new_run
 from kgflow.training import save_model
 

@@ -1,12 +1,13 @@
-"""What the training section of an experiment names, made: the loss and the schedule."""
+"""What an experiment names, made: the model, the loss and the schedule."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from kgflow.config import TrainingConfig
-from kgflow.data import QueryIndex
+from kgflow.config import Experiment, ModelConfig, TrainingConfig
+from kgflow.data import Dataset, QueryIndex
 from kgflow.engine import Dense, Pullback, Sparse
-from kgflow.models import Model
+from kgflow.errors import KgflowError
+from kgflow.models import Mean, Model, build
 from kgflow.training import (
     L2,
     N3,
@@ -54,6 +55,38 @@ CORRUPTIONS: dict[str, type[Corruption]] = {
     "both": BothSides,
     "bernoulli": Bernoulli,
 }
+
+
+def make_model(experiment: Experiment, data: Dataset, device: str = "cpu") -> Model:
+    """The model of an experiment, as large as its data needs it, on a device.
+
+    Example:
+        >>> from kgflow.data import load
+        >>> make_model(Experiment(data="world"), load("world")).name
+        'nfe-1'
+    """
+    model = _made(experiment.model, len(data.entities), 2 * len(data.relations))
+    try:
+        return model.to(device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0]
+        raise KgflowError(f"device '{device}' cannot be used here: {reason}") from None
+
+
+def _made(chosen: ModelConfig, entities: int, relations: int) -> Model:
+    if chosen.parts:
+        return Mean([_made(part.model, entities, relations) for part in chosen.parts])
+    return build(
+        chosen.name,
+        entities,
+        relations,
+        chosen.dim,
+        chosen.options,
+        bias=chosen.bias,
+        reciprocals=chosen.reciprocals,
+        start=chosen.start,
+        both_ends=chosen.both_ends,
+    )
 
 
 def make_loss(training: TrainingConfig, model: Model, index: QueryIndex) -> Loss:

@@ -98,7 +98,7 @@ def train(
         check_free(out, force)
     facts = open_data(experiment.data, columns, labels, types, strict)
     from kgflow.cli.progress import ProgressBar, stopping
-    from kgflow.run import run_experiment
+    from kgflow.experiment import run_experiment
 
     with stopping() as asked, ProgressBar(experiment.training.epochs) as bar:
         told = [bar, *_trackers(tensorboard)]
@@ -124,7 +124,7 @@ def _experiment(data: str | None, config: Path | None, given: dict[str, Any]) ->
     chosen = dict(map(_pair, given.get("option", [])))
     values["model"]["options"] = values["model"].get("options", {}) | chosen
     values["data"] = data or values["data"]
-    from kgflow.run import settle
+    from kgflow.experiment import settle
 
     return settle(values, "command line")
 
@@ -146,7 +146,7 @@ def _trackers(tensorboard: Path | None) -> list["Callback"]:
 
 def _resume(directory: Path, device: str, tensorboard: Path | None) -> "Run":
     from kgflow.cli.progress import ProgressBar, stopping
-    from kgflow.run import resume
+    from kgflow.experiment import resume
     from kgflow.store import read_run
 
     config, _ = read_run(directory)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kgflow.config import Experiment, read
-from kgflow.run import settle
+from kgflow.experiment import settle
 
 
 @dataclass(frozen=True)
