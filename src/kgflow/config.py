@@ -5,7 +5,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from kgflow.errors import KgflowError, suggest
@@ -49,6 +57,10 @@ class ModelConfig(_Section):
     parts: Annotated[
         list["Part"], Field(description="the runs that a mean is of, as `kgflow combine` makes it")
     ] = []
+
+    @model_serializer(mode="wrap")
+    def _without_no_parts(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {k: v for k, v in serialize(self).items() if k != "parts" or v}
 
     @model_validator(mode="after")
     def _means_have_nothing_else(self) -> Self:

@@ -64,7 +64,6 @@ def test_config_file_with_flags_on_top(answer, tmp_path):
         "reciprocals": True,
         "start": 1.0,
         "both_ends": False,
-        "parts": [],
         "options": {"x0": "uniform"},
     }
 
