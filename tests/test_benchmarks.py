@@ -129,6 +129,25 @@ def test_kept_files_alone_make_the_page_of_the_runs(place, monkeypatch):
     assert (place / "benchmarks" / "graph.svg").read_text().startswith("<svg")
 
 
+def test_the_picture_is_of_the_best_rows(place, monkeypatch):
+    drawn = {}
+
+    def draw(courses, marks, graph, path):
+        drawn[graph] = [course.label for course in courses]
+        return path
+
+    monkeypatch.setattr("kgflow.studies.benchmarks.course_picture", draw)
+    for number in range(10):
+        experiment(place, "wn18rr", f"x{number}")
+    mine = study()
+    mrrs = [0.3, 0.1, 0.5, 0.4, 0.2, 0.35, 0.45, 0.25, 0.15, 0.05]
+    for plan, mrr in zip(mine.plans([], []), mrrs, strict=True):
+        pretend(place / "runs", plan, mrr)
+    text = mine.show(list(collect(mine.plans([], []), Path("runs")))).text
+    assert drawn["wn18rr"] == [f"x{i}" for i in (0, 2, 3, 4, 5, 6, 7, 8)]
+    assert "minutes of training, the 8 best rows](" in text
+
+
 def test_a_changed_experiment_is_noticed(here):
     experiment(here, "wn18rr", "a", comment="# Old")
     experiment(here, "wn18rr", "b", comment="# Other")

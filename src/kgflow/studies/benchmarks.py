@@ -13,6 +13,9 @@ from kgflow.studies.experiment_file import ExperimentFile
 from kgflow.studies.printed import BEST
 from kgflow.studies.study import Shown, Study
 
+DRAWN = 8
+"""Learning curves in a picture: more cannot be told apart."""
+
 
 class BenchmarksStudy(Study):
     """Every file of ``experiments/benchmarks/<graph>/``, with some seeds.
@@ -94,10 +97,23 @@ class BenchmarksStudy(Study):
         return "\n\n".join([*parts, *(["\n".join(missing)] if missing else [])])
 
     def _picture(self, graph: str, rows: Sequence[Benchmark]) -> str:
-        courses = [Course(row.file.description, row.courses()) for row in rows]
-        marks = {f"paper's {row.model}, test": row.paper[0] for row in rows if row.paper}
+        shown = best(rows, DRAWN)
+        courses = [Course(row.file.description, row.courses()) for row in shown]
+        marks = {f"paper's {row.model}, test": row.paper[0] for row in shown if row.paper}
         drawn = course_picture(courses, marks, graph, self.pictures / f"{graph}.png")
-        return f"![Validation MRR against minutes of training]({self.pictures.name}/{drawn.name})"
+        said = "Validation MRR against minutes of training"
+        said += f", the {len(shown)} best rows" if len(shown) < len(rows) else ""
+        return f"![{said}]({self.pictures.name}/{drawn.name})"
+
+
+def best(rows: Sequence[Benchmark], count: int) -> list[Benchmark]:
+    """So many rows of the highest validation MRR, in their order."""
+    heights = {
+        row.file.path: max((mrr for points in row.courses() for _, mrr in points), default=0.0)
+        for row in rows
+    }
+    chosen = sorted(heights, key=lambda path: heights[path])[-count:]
+    return [row for row in rows if row.file.path in chosen]
 
 
 def training(file: ExperimentFile, seed: int) -> Plan:
