@@ -59,7 +59,8 @@ def test_what_is_needed_is_run_first_and_a_row_says_what_the_runs_say(place, mon
     plans, told = study().plans([], []), []
     assert [plan.name for plan in plans] == ["graph-nfe-1-0", "graph-distmult-3", "graph-two"]
     results = list(reproduce(plans[::-1], Path("runs"), tell=told.append, kept=Path("kept")))
-    assert told[-1] == "kgflow combine runs/graph-nfe-1-0 runs/graph-distmult-3"
+    parts = "runs/graph-nfe-1-0 runs/graph-distmult-3"
+    assert told[-1] == f"kgflow combine {parts} --out runs/graph-two"
     assert [result.plan for result in results] == plans[::-1]
     shown = study().show(results)
     (row,) = shown.found["rows"]

@@ -153,7 +153,7 @@ def _made(plan: Plan, directory: Path, jobs: int, tell: Callable[[str], None]) -
             if not finished(need.run(directory)):
                 raise KgflowError(f"{need.run(directory)} is needed for it, and is not trained")
         tell(plan.command)
-        _call((*plan.words, "--out", str(run), "--force"), jobs)
+        _call((*plan.words, "--force"), jobs)
     except KgflowError as error:
         return Result(plan, skipped=str(error))
     note(run)

@@ -89,8 +89,9 @@ class CombinationsStudy(Study):
     def whole(self, file: CombinationFile) -> Plan:
         """What makes one run of several."""
         needs = tuple(training(experiment, seed) for experiment, seed in file.runs)
-        words = ("combine", *(str(plan.run(self.directory)) for plan in needs))
         name = f"{file.graph}-{file.path.stem}"
+        places = [str(plan.run(self.directory)) for plan in needs]
+        words = ("combine", *places, "--out", str(self.directory / name))
         return Plan(file.runs[0][0].experiment.data, "mean", words, name=name, needs=needs)
 
     def show(self, results: Sequence[Result]) -> Shown:
