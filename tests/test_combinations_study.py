@@ -82,6 +82,15 @@ def test_what_is_needed_is_run_first_and_a_row_says_what_the_runs_say(place, mon
     assert len(told) == 3, "nothing is made twice"
 
 
+def test_a_changed_list_is_noticed(place, monkeypatch):
+    monkeypatch.setattr("kgflow.reproduction._call", call)
+    list(reproduce(study().plans([], []), Path("runs"), kept=Path("kept")))
+    combination(place, "two", '# Both\nruns = ["nfe-1:0", "distmult:3", "nfe-1:1"]\n')
+    results = list(reproduce(study().plans([], []), Path("runs"), kept=Path("kept")))
+    assert results[-1].skipped == "kept/graph-two is of other runs than its file has now: remove it"
+    assert study().show(results).found["rows"] == []
+
+
 def test_what_was_interrupted_is_made_again(place, monkeypatch):
     monkeypatch.setattr("kgflow.reproduction._call", call)
     plans = study().plans([], [])

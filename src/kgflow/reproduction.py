@@ -210,7 +210,17 @@ def _check(plan: Plan, run: Path) -> RunConfig:
                 f"{run} was trained with {name} = {found!r} where the experiment now has"
                 f" {wanted!r}{' and more' * (len(odd) > 1)}: remove it to train again"
             )
+    if plan.needs:
+        made = [part.model_dump(include={"model", "training"}) for part in config.model.parts]
+        if made != [_learned(need.settings) for need in plan.needs]:
+            raise KgflowError(f"{run} is of other runs than its file has now: remove it")
     return config
+
+
+def _learned(settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a run says of itself where it is a part of another."""
+    assert settings is not None
+    return {"model": settings["model"], "training": settings["training"]}
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
