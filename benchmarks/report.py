@@ -184,7 +184,7 @@ def picture(results, path):
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from kgflow.insight.plots import COLOURS, STYLE
+    from kgflow.analysis.plots import COLOURS, STYLE
 
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(11, 4))

@@ -52,10 +52,10 @@ def index(kind, method, entities, n):
     """Build an index and ask it, one query at a time."""
     import torch
 
-    from kgflow.engine import Entities, Exact
-    from kgflow.serving.index import Index
-    from kgflow.serving.method import METHODS
-    from kgflow.serving.shelf import tune
+    from kgflow.kernels import Entities, Exact
+    from kgflow.search.index import Index
+    from kgflow.search.method import METHODS
+    from kgflow.search.saved import tune
 
     keys, queries = vectors(kind, entities, n)
     Q, a = 2 * queries, -queries.square().sum(1)
@@ -94,14 +94,14 @@ def make_run(folder, entities=15_000, n=256):
     from graphs import synthetic
     from kgflow.config import Experiment, ModelConfig
     from kgflow.models import build
-    from kgflow.store import new_run
+    from kgflow.runs.store import new_run, run_config
     from kgflow.training import save_model
 
     data = synthetic("synthetic", entities, 20, 60_000, 1_000)
     experiment = Experiment(data="synthetic", model=ModelConfig(name="nfe-1", dim=n))
     torch.manual_seed(0)
     model = build("nfe-1", entities, 2 * len(data.relations), n)
-    with new_run(Path(folder), experiment, data, force=True) as draft:
+    with new_run(Path(folder), run_config(experiment, data), data, force=True) as draft:
         save_model(draft / "model.safetensors", model)
     return {"run": str(folder)}
 
@@ -112,7 +112,7 @@ def make_run(folder, entities=15_000, n=256):
 def batcher(run, size, seconds):
     """Questions per second that the batcher answers to callers who each wait for theirs."""
     import kgflow
-    from kgflow.prediction import Question
+    from kgflow.runs.predictor import Question
     from kgflow.serving.batcher import Batcher
     from kgflow.serving.jobs import Ask, worker
 

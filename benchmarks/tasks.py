@@ -54,7 +54,7 @@ class Training:
     """kgflow's training step on a graph."""
 
     def __init__(self, data, n, batch, model="nfe-1", backward="dense"):
-        from kgflow.engine import Dense, Sparse
+        from kgflow.kernels import Dense, Sparse
         from kgflow.models import build
         from kgflow.training import OneVsAll, batches
         from kgflow.training.row_adam import RowAdam

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 import kgflow
-from kgflow.algebra import Affine, SquaredWasserstein, Variable, coordinates
+from kgflow.flows import Affine, SquaredWasserstein, Variable, coordinates
 from kgflow.models import FlowModel, build
 from kgflow.models.nfe2 import increasing
 

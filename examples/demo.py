@@ -5,11 +5,11 @@ import time
 from pathlib import Path
 
 import kgflow
+from kgflow.analysis import believed_rules, entity_uncertainty, explain, overview, write_report
 from kgflow.cli.evaluate import show
 from kgflow.cli.output import frame_rows, table
 from kgflow.cli.progress import ProgressBar
 from kgflow.config import TrainingConfig
-from kgflow.insight import believed_rules, entity_uncertainty, explain, overview, write_report
 
 OUT = Path("runs/demo")
 QUESTIONS = (

@@ -17,7 +17,7 @@ from scipy import integrate, special, stats
 from scipy.interpolate import BSpline, PPoly
 from torch import Tensor
 
-from kgflow.algebra import (
+from kgflow.flows import (
     Affine,
     Basis,
     Discrete,

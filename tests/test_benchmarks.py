@@ -12,9 +12,9 @@ from graphs import random_graph
 from kgflow.config import Experiment, RunConfig, RunInfo, dump
 from kgflow.data import load, save
 from kgflow.errors import KgflowError
-from kgflow.experiment import run_experiment, settle
 from kgflow.kept import FILES, NOTE, keep, origin
 from kgflow.reproduction import NOT_RUN, collect, reproduce
+from kgflow.runs.training import run_experiment, settle
 from kgflow.studies import BenchmarksStudy, Options
 from kgflow.studies.effect import Effect
 from kgflow.studies.experiment_file import ExperimentFile

@@ -9,8 +9,8 @@ import kgflow
 from graphs import random_graph
 from kgflow.data import load, save
 from kgflow.errors import KgflowError
-from kgflow.experiment import run_experiment, settle
 from kgflow.reproduction import collect, reproduce
+from kgflow.runs.training import run_experiment, settle
 from kgflow.studies import CombinationsStudy
 from kgflow.studies.combination_file import CombinationFile
 from kgflow.studies.experiment_file import ExperimentFile

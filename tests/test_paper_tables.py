@@ -9,8 +9,8 @@ from graphs import random_graph
 from kgflow.config import Experiment, read
 from kgflow.data import load, save
 from kgflow.errors import KgflowError
-from kgflow.experiment import run_experiment, settle
 from kgflow.reproduction import Plan, Result, reproduce
+from kgflow.runs.training import run_experiment, settle
 from kgflow.studies import STUDIES, Options, PaperStudy, Table1Study, Table2Study, Table5Study
 from kgflow.studies.comparison import Measured, Row, comparison
 

@@ -6,8 +6,8 @@ import kgflow
 from graphs import random_graph
 from kgflow.errors import KgflowError
 from kgflow.models import MODELS
-from kgflow.recipe import CONFIDENCES
 from kgflow.reproduction import Result
+from kgflow.runs.build import CONFIDENCES
 from kgflow.studies import ConfidenceStudy, SmallStudy
 
 

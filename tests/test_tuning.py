@@ -10,7 +10,7 @@ from graphs import random_graph
 from kgflow.config import Experiment, read
 from kgflow.data import REDUCTIONS, Dataset, Triples, Vocabulary, entity_sample, k_core
 from kgflow.errors import KgflowError
-from kgflow.experiment import best_validation, run_experiment, settle
+from kgflow.runs.training import best_validation, run_experiment, settle
 from kgflow.tuning import (
     HyperbandProtocol,
     PaperProtocol,
@@ -84,7 +84,7 @@ def test_a_search_goes_on_where_it_stopped(tmp_path):
 
 def test_the_value_is_that_of_the_training():
     search, found = searched(1)
-    run = kgflow.experiment.run_experiment(best_experiment(search, found), DATA, None)
+    run = kgflow.runs.training.run_experiment(best_experiment(search, found), DATA, None)
     assert run.metrics["valid"]["realistic"]["mrr"] == found[0].mrr
 
 

@@ -12,19 +12,19 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
-    "Client": "kgflow.client",
+    "Client": "kgflow.serving.client",
     "Dataset": "kgflow.data",
     "Experiment": "kgflow.config",
     "FlowModel": "kgflow.models",
     "KgflowError": "kgflow.errors",
     "MODELS": "kgflow.models",
     "Model": "kgflow.models",
-    "Run": "kgflow.run",
-    "combine": "kgflow.combination",
+    "Run": "kgflow.runs.run",
+    "combine": "kgflow.runs.ensemble",
     "describe": "kgflow.data",
     "load": "kgflow.data",
-    "resume": "kgflow.experiment",
-    "train": "kgflow.experiment",
+    "resume": "kgflow.runs.training",
+    "train": "kgflow.runs.training",
 }
 
 __all__ = [*_HOME, "open"]
@@ -32,7 +32,7 @@ __all__ = [*_HOME, "open"]
 
 def open(directory: str, device: str = "cpu") -> Any:  # noqa: A001, ANN401
     """A saved run, ready to evaluate and predict; see `kgflow.Run`."""
-    from kgflow.run import Run
+    from kgflow.runs.run import Run
 
     return Run.open(directory, device)
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from kgflow.io import write_atomic
 from kgflow.provenance import provenance
-from kgflow.store import CONFIG, METRICS
-from kgflow.training import write_atomic
+from kgflow.runs.store import CONFIG, METRICS
 
 NOTE = "provenance.txt"
 FILES = (CONFIG, "history.jsonl", METRICS)

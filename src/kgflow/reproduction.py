@@ -14,7 +14,7 @@ from kgflow.config import RunConfig, read
 from kgflow.data import load
 from kgflow.errors import KgflowError
 from kgflow.kept import keep, note
-from kgflow.store import CONFIG, read_metrics
+from kgflow.runs.store import CONFIG, read_metrics
 from kgflow.training import read_history
 
 

@@ -47,8 +47,8 @@ def test_predictions_have_it(answer, biased_run):
 def test_an_index_finds_the_same(biased_run):
     """Where b is more than a length, the nearest are not the best, and the index knows."""
     pytest.importorskip("faiss", reason="the extra `index` is not installed")
-    from kgflow.serving.index import Index
-    from kgflow.serving.method import METHODS
+    from kgflow.search.index import Index
+    from kgflow.search.method import METHODS
 
     run = library.open(biased_run)
     index = Index.build(run.predictor.entities, METHODS["flat"])
@@ -67,6 +67,6 @@ def test_exports_have_it(kgflow, biased_run, tmp_path):
 
 
 def test_reports_tell_it(biased_run):
-    from kgflow.insight.report.sections.settings import _model
+    from kgflow.analysis.report.sections.settings import _model
 
     assert _model(library.open(biased_run))["bias of entities"] == "yes"

@@ -30,8 +30,8 @@ def test_it_is_refused_where_a_model_cannot(refusal, tmp_path):
 
 def test_an_index_finds_the_same(both_run):
     pytest.importorskip("faiss", reason="the extra `ann` is not installed")
-    from kgflow.serving.index import Index
-    from kgflow.serving.method import METHODS
+    from kgflow.search.index import Index
+    from kgflow.search.method import METHODS
 
     run = library.open(both_run)
     index = Index.build(run.predictor.entities, METHODS["flat"])

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import kgflow as library
-from kgflow.evaluation import Existence
+from kgflow.uncertainty import Existence
 
 METRICS = {"mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri"}
 POLICIES = {"optimistic", "realistic", "pessimistic"}

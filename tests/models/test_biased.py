@@ -6,10 +6,10 @@ import torch
 
 import kgflow
 from graphs import ALL_MODELS, BIASED, random_graph, random_model
-from kgflow.engine import AutogradKeys, BiasedKeys
+from kgflow.analysis.profile import _nearest
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
-from kgflow.insight.profile import _nearest
+from kgflow.kernels import AutogradKeys, BiasedKeys
 from kgflow.models import build, composed_entropy, entity_entropy, is_distance
 from kgflow.training import (
     L2,

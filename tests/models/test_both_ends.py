@@ -6,9 +6,9 @@ import torch
 
 import kgflow
 from graphs import ALL_MODELS, random_graph, random_model
-from kgflow.algebra import Affine, KullbackLeibler, Normal, Translation
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
+from kgflow.flows import Affine, KullbackLeibler, Normal, Translation
 from kgflow.models import MODELS, FlowModel, build
 from kgflow.models.both_ends import check_both_ends
 from kgflow.training import OneVsAll, Softmax, Sum

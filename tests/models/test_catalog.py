@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from kgflow.algebra import VARIABLES, Normal, Scaled, Uniform
 from kgflow.errors import KgflowError
+from kgflow.flows import VARIABLES, Normal, Scaled, Uniform
 from kgflow.models import MODELS, build, model_class, options
 
 

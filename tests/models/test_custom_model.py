@@ -8,9 +8,9 @@ import pytest
 import torch
 from scipy import stats
 
-from kgflow.algebra import Flow, moment
-from kgflow.algebra.coordinates import LINE, spline_gram
-from kgflow.algebra.spline import HALVES
+from kgflow.flows import Flow, moment
+from kgflow.flows.coordinates import LINE, spline_gram
+from kgflow.flows.spline import HALVES
 from kgflow.models import MODELS
 from laws import T, close, wasserstein
 

@@ -7,8 +7,8 @@ import torch
 from cases.uncertain import variance
 from scipy import integrate, stats
 
-from kgflow.algebra.poincare import RIM, exp_0, mobius_add, squared_distance
 from kgflow.errors import KgflowError
+from kgflow.flows.poincare import RIM, exp_0, mobius_add, squared_distance
 from kgflow.models import MODELS, Model, build, entity_entropy, relation_entropy
 from laws import T, close
 

@@ -6,9 +6,9 @@ import pytest
 
 from kgflow.config import TrainingConfig
 from kgflow.errors import KgflowError
-from kgflow.experiment import settle
 from kgflow.models import MODELS, build
 from kgflow.models.listing import listing, markdown
+from kgflow.runs.training import settle
 
 every = pytest.mark.parametrize("name", sorted(MODELS))
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"

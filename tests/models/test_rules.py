@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, cat
 from torch.nn.functional import normalize, softplus
 
-from kgflow.algebra import KullbackLeibler
+from kgflow.flows import KullbackLeibler
 from kgflow.models import MODELS, Model, build
 from kgflow.models.quate import hamilton
 from laws import close

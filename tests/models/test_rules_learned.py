@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import kgflow
-from kgflow.algebra import Affine
 from kgflow.data import Dataset, Triples, Vocabulary
+from kgflow.flows import Affine
 
 SIDE, AXES = 3, 4
 POINTS = np.stack(np.unravel_index(np.arange(SIDE**AXES), (SIDE,) * AXES))

@@ -10,7 +10,7 @@ from cases.case import coordinatewise
 from cases.nfe import affine_images
 from scipy import stats
 
-from kgflow.engine import Entities
+from kgflow.kernels import Entities
 from kgflow.models import MODELS, Model, options
 from laws import close, integral, wasserstein
 

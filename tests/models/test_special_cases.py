@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
-from kgflow.algebra import VARIABLES, Affine, SquaredWasserstein
+from kgflow.flows import VARIABLES, Affine, SquaredWasserstein
 from kgflow.models import MODELS, Model, build, entity_entropy, relation_entropy
 from kgflow.models.nfe1 import NFE1
 from kgflow.models.nfe2 import NFE2, NFE2Paper

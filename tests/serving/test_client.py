@@ -13,9 +13,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import kgflow
-from kgflow.client import ANSWER, SCORE
 from kgflow.errors import KgflowError
-from kgflow.prediction import COLUMNS
+from kgflow.runs.predictor import COLUMNS
+from kgflow.serving.client import ANSWER, SCORE
 
 pytest.importorskip("uvicorn", reason="the extra `serve` is not installed")
 

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kgflow.insight import explain
+from kgflow.analysis import explain
 from kgflow.serving.static import ADDRESSES, FILES
 
 

@@ -11,7 +11,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 from kgflow.errors import KgflowError
-from kgflow.training import History, Progress, load_model, read_history, write_atomic
+from kgflow.io import write_atomic
+from kgflow.training import History, Progress, load_model, read_history
 from kgflow.training.average import Average
 from kgflow.training.checkpoint import load_checkpoint, save_checkpoint
 from kgflow.training.optimizers import OPTIMIZERS
@@ -174,7 +175,7 @@ def test_pipes_are_written_to_and_links_stay(tmp_path):
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(KgflowError, match="nowhere is no directory"):
+    with pytest.raises(KgflowError, match="give a file in a directory that exists"):
         write_atomic(tmp_path / "nowhere" / "file", b"")
 
 

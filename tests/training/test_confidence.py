@@ -10,8 +10,8 @@ from torch.nn.functional import binary_cross_entropy, softplus
 import kgflow
 from graphs import random_graph, random_model
 from kgflow.config import USED_BY, TrainingConfig
-from kgflow.engine import Sparse
-from kgflow.recipe import CONFIDENCES, LOSSES, make_loss
+from kgflow.kernels import Sparse
+from kgflow.runs.build import CONFIDENCES, LOSSES, make_loss
 from kgflow.training import OneVsAll
 
 MARGIN = 1.5

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from graphs import ALL_MODELS, random_graph, random_model
-from kgflow.engine import AutogradKeys, Dense, FoldedKeys, RowKeys, Sparse
+from kgflow.kernels import AutogradKeys, Dense, FoldedKeys, RowKeys, Sparse
 from kgflow.models import build
 from kgflow.training import OneVsAll
 from kgflow.training.keymap import key_map

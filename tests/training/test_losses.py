@@ -11,10 +11,10 @@ from torch.nn.functional import softplus
 from graphs import random_graph, random_model
 from kgflow.config import TrainingConfig
 from kgflow.data import QueryIndex, Triples
-from kgflow.engine import AutogradKeys, SoftmaxKernel, Stored
 from kgflow.errors import KgflowError
+from kgflow.kernels import AutogradKeys, SoftmaxKernel, Stored
 from kgflow.models import build
-from kgflow.recipe import make_loss
+from kgflow.runs.build import make_loss
 from kgflow.training import (
     KvsAll,
     MarginRanking,

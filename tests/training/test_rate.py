@@ -6,7 +6,7 @@ import pytest
 
 from graphs import random_graph
 from kgflow.config import Experiment, ModelConfig, TrainingConfig
-from kgflow.experiment import run_experiment
+from kgflow.runs.training import run_experiment
 from kgflow.training import Cosine, Exponential, Plateau, Warmup
 
 DATA = random_graph(entities=30, facts=200)

@@ -10,8 +10,8 @@ import kgflow
 from graphs import random_graph
 from kgflow.config import Experiment, ModelConfig, TrainingConfig
 from kgflow.errors import KgflowError
-from kgflow.experiment import resume, run_experiment
 from kgflow.models import table
+from kgflow.runs.training import resume, run_experiment
 from kgflow.training import Diverged, Interrupted, batches
 
 DATA = random_graph(entities=30, facts=200)
@@ -169,7 +169,7 @@ def test_divergence_stops_with_a_sentence_and_the_last_good_state(whole, tmp_pat
             if epoch == 3:
                 model.entity.weight.data[0] = torch.inf
 
-    import kgflow.experiment as module
+    import kgflow.runs.training as module
 
     real = module._trainer
 

@@ -8,8 +8,8 @@ import torch
 from graphs import random_graph
 from kgflow.config import USED_BY, Experiment, ModelConfig, TrainingConfig
 from kgflow.errors import KgflowError
-from kgflow.experiment import resume, run_experiment, settle
-from kgflow.recipe import LOSSES
+from kgflow.runs.build import LOSSES
+from kgflow.runs.training import resume, run_experiment, settle
 from kgflow.training import Interrupted
 
 DATA = random_graph(entities=30, facts=200)

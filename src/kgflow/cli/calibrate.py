@@ -17,7 +17,7 @@ def calibrate(run: RunPath, device: Device = "cpu", json: Json = False) -> None:
     Example: kgflow calibrate runs/umls
     """
     from kgflow.cli.progress import share_bar
-    from kgflow.run import Run
+    from kgflow.runs.run import Run
 
     opened = Run.open(run, device)
     with share_bar("counting valid") as tell:

@@ -23,8 +23,8 @@ def combine(
     Example: kgflow combine runs/umls-0 runs/umls-1 --out runs/umls-both
     """
     from kgflow.cli.evaluate import show
-    from kgflow.combination import combine as make
-    from kgflow.store import check_free
+    from kgflow.runs.ensemble import combine as make
+    from kgflow.runs.store import check_free
 
     check_free(out, force)
     run = make(runs, out, force, device)

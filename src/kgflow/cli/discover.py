@@ -25,11 +25,11 @@ def discover(
 
     Example: kgflow discover runs/world -k 20 --relation borders
     """
-    from kgflow.run import Run
+    from kgflow.runs.run import Run
 
     found = Run.open(run, device).discover(k, relation)
     if out is not None:
-        from kgflow.training import write_atomic
+        from kgflow.io import write_atomic
 
         write_atomic(out, found.write_csv(separator="\t").encode())
     if json:

@@ -23,7 +23,7 @@ from kgflow.errors import KgflowError
 if TYPE_CHECKING:
     from kgflow.data import Triples
     from kgflow.evaluation import Ranking
-    from kgflow.run import Run
+    from kgflow.runs.run import Run
 
 NAMES = ("mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri")
 
@@ -55,7 +55,7 @@ def evaluate(
     Example: kgflow evaluate runs/umls --split test --by relation
     """
     from kgflow.cli.progress import share_bar
-    from kgflow.run import Run
+    from kgflow.runs.run import Run
 
     if confidence and (by or ranks or known or coverage is not None):
         raise KgflowError("--confidence goes with none of --by, --ranks, --filter and --coverage")
@@ -155,7 +155,7 @@ def _facts(run: "Run", path: Path) -> "Triples":
 def _write_ranks(path: Path, run: "Run", ranking: "Ranking") -> None:
     import polars as pl
 
-    from kgflow.training import write_atomic
+    from kgflow.io import write_atomic
 
     e, r = pl.Series(run.data.entities.names), pl.Series(run.data.relations.names)
     asked, answer = e.gather(ranking.h), e.gather(ranking.t)

@@ -27,9 +27,9 @@ def export(
 
     Example: kgflow export runs/world --to projector --out world-vectors
     """
-    from kgflow.exporting import FORMATS
-    from kgflow.exporting import export as write
-    from kgflow.run import Run
+    from kgflow.export import FORMATS
+    from kgflow.export import export as write
+    from kgflow.runs.run import Run
 
     path = write(Run.open(run, device), to, out, k)
     if json:

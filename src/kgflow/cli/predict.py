@@ -25,10 +25,10 @@ from kgflow.errors import KgflowError
 if TYPE_CHECKING:
     import polars as pl
 
-    from kgflow.answer_set import AnswerSet
-    from kgflow.insight import Reason
-    from kgflow.prediction import Predictor, Question
-    from kgflow.run import Run
+    from kgflow.analysis import Reason
+    from kgflow.runs.prediction_set import AnswerSet
+    from kgflow.runs.predictor import Predictor, Question
+    from kgflow.runs.run import Run
 
 SHOWN = ("rank", "answer", "score", "probability", "uncertainty", "known")
 LISTED = 10
@@ -69,8 +69,8 @@ def predict(
 
     Example: kgflow predict runs/world --head France --relation borders -k 5 --explain 1
     """
-    from kgflow.prediction import Question
-    from kgflow.run import Run
+    from kgflow.runs.predictor import Question
+    from kgflow.runs.run import Run
 
     if file is not None and (head or relation or tail):
         raise KgflowError("ask in a --file or with --head, --relation and --tail, not both")
@@ -96,7 +96,7 @@ def predict(
     else:
         answers = opened.predictor.predict(questions, k, new, type_ or ())
     if out is not None:
-        from kgflow.training import write_atomic
+        from kgflow.io import write_atomic
 
         write_atomic(out, answers.write_csv(separator="\t").encode())
     reasons = _reasons(opened, answers, explain) if explain else {}
@@ -138,7 +138,7 @@ def _show_sets(sets: list["AnswerSet"], k: int) -> None:
 
 
 def _read(path: Path) -> Iterator["Question"]:
-    from kgflow.prediction import Question
+    from kgflow.runs.predictor import Question
 
     try:
         # Names may hold what else Python takes for the end of a line, such as U+2028.
@@ -173,8 +173,8 @@ def _show(questions: list["Question"], answers: "pl.DataFrame") -> None:
 
 def _reasons(run: "Run", answers: "pl.DataFrame", count: int) -> dict[int, list["Reason"]]:
     """Why the best answers to each question, by their place in the table."""
+    from kgflow.analysis import Explainer
     from kgflow.cli.progress import share_bar
-    from kgflow.insight import Explainer
 
     explainer, data, found = Explainer(run.predictor), run.data, {}
     best = [(i, row) for i, row in enumerate(answers.to_dicts()) if row["rank"] <= count]

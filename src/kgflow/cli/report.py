@@ -9,7 +9,7 @@ from kgflow.cli.output import Device, Json, check_writable, show_json
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
-    from kgflow.insight.report import Report
+    from kgflow.analysis.report import Report
 
 
 def report(
@@ -33,8 +33,8 @@ def report(
     from kgflow.cli.progress import share_bar
 
     _check(out)
-    from kgflow.insight.report import write_report
-    from kgflow.run import Run
+    from kgflow.analysis.report import write_report
+    from kgflow.runs.run import Run
 
     opened = [Run.open(run, device) for run in runs]
     with share_bar("report") as tell:
@@ -48,7 +48,7 @@ def report(
 
 def _check(out: Path) -> None:
     check_writable(out)
-    from kgflow.insight.report.page import folder
+    from kgflow.analysis.report.page import folder
 
     beside = folder(out)
     if beside.exists() and not beside.is_dir():

@@ -49,10 +49,10 @@ def reproduce(
 
     Example: kgflow reproduce benchmarks --keep docs/results/runs --no-train
     """
+    from kgflow.io import write_atomic
     from kgflow.reproduction import collect
     from kgflow.reproduction import reproduce as run_all
     from kgflow.studies import STUDIES, Options
-    from kgflow.training import write_atomic
 
     if what not in STUDIES:
         known = suggest(what, STUDIES) or f"; known are {', '.join(STUDIES)}"

@@ -45,9 +45,9 @@ def rules(
 
     Example: kgflow rules runs/world --kind inverse
     """
+    from kgflow.analysis.rules import beliefs, rules_frame
     from kgflow.cli.progress import share_bar
-    from kgflow.insight.rules import beliefs, rules_frame
-    from kgflow.run import Run
+    from kgflow.runs.run import Run
 
     if picture is not None:
         check_picture(picture)
@@ -55,7 +55,7 @@ def rules(
     with share_bar("rules") as tell:
         believed = beliefs(opened, relation, kind, k, everything, tell)
     if picture is not None:
-        from kgflow.insight.plots import rules_picture
+        from kgflow.analysis.plots import rules_picture
 
         rules_picture(opened, [belief.rule for belief in believed], picture)
     found = rules_frame(opened, believed)

@@ -39,15 +39,15 @@ def serve(
     Example: kgflow serve runs/world --port 8000
     """
     from kgflow.cli.progress import share_bar
-    from kgflow.run import Run
+    from kgflow.runs.run import Run
 
     if token is not None and not (token and token.isascii() and token.isprintable()):
         raise KgflowError("the token is empty or holds more than printable ASCII: choose another")
     opened = Run.open(run, device)
     try:
+        from kgflow.search.saved import choose_search
         from kgflow.serving.app import create_app
         from kgflow.serving.server import address, listen, serve
-        from kgflow.serving.shelf import choose_search
     except ModuleNotFoundError as error:
         raise KgflowError(f"serving needs {error.name}: install kgflow[serve]") from None
     with listen(host, port) as listening:

@@ -11,7 +11,7 @@ from kgflow.config import Experiment, ModelConfig, TrainingConfig, read
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
-    from kgflow.run import Run
+    from kgflow.runs.run import Run
     from kgflow.training import Callback
 
 FLAGS = ("bias", "reciprocals", "both_ends")
@@ -93,12 +93,12 @@ def train(
         return
     experiment = _experiment(data, config, given)
     if out is not None:
-        from kgflow.store import check_free
+        from kgflow.runs.store import check_free
 
         check_free(out, force)
     facts = open_data(experiment.data, columns, labels, types, strict)
     from kgflow.cli.progress import ProgressBar, stopping
-    from kgflow.experiment import run_experiment
+    from kgflow.runs.training import run_experiment
 
     with stopping() as asked, ProgressBar(experiment.training.epochs) as bar:
         told = [bar, *_trackers(tensorboard)]
@@ -124,7 +124,7 @@ def _experiment(data: str | None, config: Path | None, given: dict[str, Any]) ->
     chosen = dict(map(_pair, given.get("option", [])))
     values["model"]["options"] = values["model"].get("options", {}) | chosen
     values["data"] = data or values["data"]
-    from kgflow.experiment import settle
+    from kgflow.runs.training import settle
 
     return settle(values, "command line")
 
@@ -146,8 +146,8 @@ def _trackers(tensorboard: Path | None) -> list["Callback"]:
 
 def _resume(directory: Path, device: str, tensorboard: Path | None) -> "Run":
     from kgflow.cli.progress import ProgressBar, stopping
-    from kgflow.experiment import resume
-    from kgflow.store import read_run
+    from kgflow.runs.store import read_run
+    from kgflow.runs.training import resume
 
     config, _ = read_run(directory)
     with stopping() as asked, ProgressBar(config.training.epochs) as bar:

@@ -56,7 +56,7 @@ def tune(
     """
     check_writable(out)
     from kgflow.config import dump
-    from kgflow.training import write_atomic
+    from kgflow.io import write_atomic
     from kgflow.tuning import PROTOCOLS, Search, best_experiment
     from kgflow.tuning import tune as search_all
 

@@ -20,8 +20,8 @@ from kgflow.errors import KgflowError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from kgflow.insight import Study
-    from kgflow.run import Run
+    from kgflow.analysis import Study
+    from kgflow.runs.run import Run
 
 ENTITY = ("entity", "type", "uncertainty", "per_coordinate", "degree")
 RELATION = (
@@ -71,7 +71,7 @@ def uncertainty(
 
     Example: kgflow uncertainty runs/world --entity France --picture france.png
     """
-    from kgflow.run import Run
+    from kgflow.runs.run import Run
 
     if study and (entity or relation or triple):
         raise KgflowError("--study is of a whole run: leave out --entity, --relation and --triple")
@@ -99,7 +99,7 @@ def _found(
     triple: tuple[str, str, str] | None,
     k: int,
 ) -> dict[str, Any]:
-    from kgflow.insight import profile, relation_uncertainty, triple_uncertainty
+    from kgflow.analysis import profile, relation_uncertainty, triple_uncertainty
 
     found: dict[str, Any] = {}
     if entities:
@@ -114,7 +114,7 @@ def _found(
 
 
 def _everything(run: "Run", k: int) -> dict[str, Any]:
-    from kgflow.insight import (
+    from kgflow.analysis import (
         associations,
         entity_uncertainty,
         relation_uncertainty,
@@ -175,8 +175,8 @@ def _show_profile(one: dict[str, Any]) -> None:
 
 
 def _draw(run: "Run", entities: list[str], coordinate: str | None, path: Path) -> None:
-    from kgflow.insight.plots import densities, entropy_against_degree, mean_densities, picture
-    from kgflow.insight.plots.style import save
+    from kgflow.analysis.plots import densities, entropy_against_degree, mean_densities, picture
+    from kgflow.analysis.plots.style import save
 
     with picture() as figure:
         axes: Axes = figure.subplots()
@@ -197,13 +197,13 @@ def _number(coordinate: str | None) -> int | None:
 
 
 def _study(run: "Run", split: str, path: Path | None, json: bool) -> None:
+    from kgflow.analysis import study
     from kgflow.cli.progress import share_bar
-    from kgflow.insight import study
 
     with share_bar("studying") as tell:
         found = study(run, split, tell)
     if path is not None:
-        from kgflow.insight.plots import rejections
+        from kgflow.analysis.plots import rejections
 
         rejections([found], path)
     if json:

@@ -11,8 +11,8 @@ from typing import IO
 
 from kgflow.data import catalog
 from kgflow.data.catalog import Entry
-from kgflow.data.staging import staged
 from kgflow.errors import KgflowError
+from kgflow.io import atomic_directory
 
 CHUNK = 1 << 16
 LARGEST_ARCHIVE = 64 << 20
@@ -44,7 +44,7 @@ def fetch(entry: Entry, target: Path, progress: Callable[[int], None] | None = N
                 f"{entry.archive}: the checksum is not the pinned one: try again, or get "
                 f"{entry.name} elsewhere"
             )
-        with staged(target) as scratch:
+        with atomic_directory(target) as scratch:
             unpack(file, scratch, entry.archive)
     return target
 

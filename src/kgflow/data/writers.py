@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from kgflow.data.columns import recognise
 from kgflow.data.dataset import SPLITS, Dataset
-from kgflow.data.staging import staged
 from kgflow.data.triples import Triples
 from kgflow.errors import KgflowError
+from kgflow.io import atomic_directory
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +24,7 @@ def save(dataset: Dataset, directory: str | Path) -> Path:
     """
     target = Path(directory)
     kinds = [(name, type_) for name, types in dataset.types.items() for type_ in types]
-    with staged(target) as scratch:
+    with atomic_directory(target) as scratch:
         for split in SPLITS:
             if len(dataset.split(split)):
                 _write(_frame(dataset, dataset.split(split)), scratch / f"{split}.tsv")

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.engine import Entities, top_k
+from kgflow.kernels import Entities, top_k
 from kgflow.models import Model
 
 CHUNK = 512

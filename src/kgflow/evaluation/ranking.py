@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.engine import Entities, filtered_ranks
 from kgflow.evaluation.metrics import Floats, Metrics, metrics
+from kgflow.kernels import Entities, filtered_ranks
 from kgflow.models import Model
 
 MEMORY = 2**25

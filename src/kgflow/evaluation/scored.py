@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.engine import Entities
+from kgflow.kernels import Entities
 from kgflow.models import Model
 
 MEMORY = 2**24

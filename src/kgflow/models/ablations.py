@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Affine, Normal, Point, Query, Scaling, SquaredWasserstein, Translation
+from kgflow.flows import Affine, Normal, Point, Query, Scaling, SquaredWasserstein, Translation
 from kgflow.models.backwards import moved_back, squares
 from kgflow.models.between import moved
 from kgflow.models.model import FlowModel

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Query
+from kgflow.flows import Query
 from kgflow.models.model import Model
 
 

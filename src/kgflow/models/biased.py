@@ -4,7 +4,7 @@ from functools import cache
 
 from torch import Tensor
 
-from kgflow.algebra import Keys, Query
+from kgflow.flows import Keys, Query
 from kgflow.models.model import Model
 
 

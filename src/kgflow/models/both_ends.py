@@ -5,8 +5,8 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Keys, Query
 from kgflow.errors import KgflowError
+from kgflow.flows import Keys, Query
 from kgflow.models.backwards import reads_backwards
 from kgflow.models.model import Model
 

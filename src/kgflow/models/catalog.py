@@ -3,8 +3,8 @@
 import inspect
 from collections.abc import Mapping
 
-from kgflow.algebra import VARIABLES, Variable
 from kgflow.errors import KgflowError, suggest
+from kgflow.flows import VARIABLES, Variable
 from kgflow.models.biased import biased
 from kgflow.models.both_ends import both_ends as from_both_ends
 from kgflow.models.both_ends import check_both_ends

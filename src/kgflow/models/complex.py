@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import InnerProduct
+from kgflow.flows import InnerProduct
 from kgflow.models.planar import PlanarModel, complex_scaling, conjugate
 from kgflow.models.row import Row
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Flow, Keys, Query
+from kgflow.flows import Flow, Keys, Query
 from kgflow.models.model import Model
 from kgflow.models.planar import conjugate, modulus, round_flow
 from kgflow.models.row import Row

@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import InnerProduct, Orthogonal, Point, Scaling
+from kgflow.flows import InnerProduct, Orthogonal, Point, Scaling
 from kgflow.models.model import FlowModel
 from kgflow.models.row import Row
 

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from kgflow.algebra import InnerProduct, Point, Scaling
+from kgflow.flows import InnerProduct, Point, Scaling
 from kgflow.models.model import FlowModel
 from kgflow.models.row import Row
 

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeGuard
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Flow, Variable
+from kgflow.flows import Flow, Variable
 from kgflow.models.model import Model
 
 

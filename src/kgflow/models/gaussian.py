@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Affine, Flow, Normal
+from kgflow.flows import Affine, Flow, Normal
 from kgflow.models.model import PairwiseModel
 
 LOW, HIGH = 0.05, 5.0

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from kgflow.algebra import Keys, Query
 from kgflow.errors import KgflowError
+from kgflow.flows import Keys, Query
 from kgflow.models.layers import BatchNorm, Projection, filters
 from kgflow.models.model import Model
 from kgflow.models.row import Row

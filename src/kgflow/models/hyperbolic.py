@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from kgflow.algebra import Keys, Query
-from kgflow.algebra.poincare import exp_0, mobius_add, squared_distance
+from kgflow.flows import Keys, Query
+from kgflow.flows.poincare import exp_0, mobius_add, squared_distance
 from kgflow.models.model import PairwiseModel
 from kgflow.models.row import Row
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Keys, Query
+from kgflow.flows import Keys, Query
 from kgflow.models.gaussian import GaussianModel, variance
 from kgflow.models.row import Row
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from kgflow.algebra import Keys, Query
 from kgflow.errors import KgflowError
+from kgflow.flows import Keys, Query
 from kgflow.models.model import Model
 from kgflow.models.row import Row
 from kgflow.models.table import Table

@@ -28,7 +28,7 @@ def mirror(model: Model) -> None:
         >>> model = build("complex", entities=3, relations=2, dim=2)
         >>> mirror(model)
         >>> h, r, t = torch.tensor([[0], [0], [2]])
-        >>> bool(model.score(h, r, t) == model.score(t, r + 1, h))
+        >>> torch.allclose(model.score(h, r, t), model.score(t, r + 1, h))
         True
     """
     table = model.relation

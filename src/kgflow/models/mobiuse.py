@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import torch
 
-from kgflow.algebra import MobiusRing, Point, Translation
+from kgflow.flows import MobiusRing, Point, Translation
 from kgflow.models.model import FlowModel
 from kgflow.models.row import Row
 

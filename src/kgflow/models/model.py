@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from kgflow.algebra import (
+from kgflow.errors import KgflowError
+from kgflow.flows import (
     Flow,
     Function,
     Keys,
@@ -18,7 +19,6 @@ from kgflow.algebra import (
     Translation,
     Variable,
 )
-from kgflow.errors import KgflowError
 from kgflow.models.row import Row
 from kgflow.models.table import Table
 
@@ -202,7 +202,7 @@ class FlowModel(Model):
 
     Example:
         >>> import torch
-        >>> from kgflow.algebra import Affine, Normal, SquaredWasserstein
+        >>> from kgflow.flows import Affine, Normal, SquaredWasserstein
         >>> class Mine(FlowModel):
         ...     name = "mine"
         ...     entity_parts = ("mu", "sigma")

@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import BlockNorm, Orthogonal, Point, SquaredWasserstein, Translation
+from kgflow.flows import BlockNorm, Orthogonal, Point, SquaredWasserstein, Translation
 from kgflow.models.model import FlowModel
 from kgflow.models.row import Row
 

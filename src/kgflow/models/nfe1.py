@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Affine, Query, SquaredWasserstein
+from kgflow.flows import Affine, Query, SquaredWasserstein
 from kgflow.models.backwards import moved_back, squares
 from kgflow.models.between import moved
 from kgflow.models.row import Row

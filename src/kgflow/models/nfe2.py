@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from kgflow.algebra import Affine, PrintedWasserstein, SquaredWasserstein, TwoPiece
+from kgflow.flows import Affine, PrintedWasserstein, SquaredWasserstein, TwoPiece
 from kgflow.models.row import Row
 from kgflow.models.uncertain import UncertainModel
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from kgflow.algebra import Affine, Flow, Keys, KullbackLeibler, Normal, Query
 from kgflow.errors import KgflowError
+from kgflow.flows import Affine, Flow, Keys, KullbackLeibler, Normal, Query
 from kgflow.models.model import FlowModel, Model
 from kgflow.models.row import Row
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Flow, Keys, Query
+from kgflow.flows import Flow, Keys, Query
 from kgflow.models.backwards import moved_back, squares
 from kgflow.models.model import Model
 from kgflow.models.planar import modulus, round_flow

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from kgflow.algebra import Affine, Basis, Normal, Spline, SquaredWasserstein, Variable
 from kgflow.errors import KgflowError
+from kgflow.flows import Affine, Basis, Normal, Spline, SquaredWasserstein, Variable
 from kgflow.models.row import Row
 from kgflow.models.uncertain import UncertainModel
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Affine, Flow, Keys, Normal, Query, Scaled
+from kgflow.flows import Affine, Flow, Keys, Normal, Query, Scaled
 from kgflow.models.backwards import moved_back, squares
 from kgflow.models.model import Model
 from kgflow.models.quate import hamilton

@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Affine, Flow, Normal, Point, Scaled, Scaling
+from kgflow.flows import Affine, Flow, Normal, Point, Scaled, Scaling
 from kgflow.models.model import FlowModel
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from kgflow.algebra import Keys, Query
+from kgflow.flows import Keys, Query
 from kgflow.models.model import Model
 from kgflow.models.row import Row
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from typing import ClassVar
 
-from kgflow.algebra import Moduli, Rotation, SquaredWasserstein
+from kgflow.flows import Moduli, Rotation, SquaredWasserstein
 from kgflow.models.planar import PlanarModel
 from kgflow.models.row import Row
 

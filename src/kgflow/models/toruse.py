@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar
 
-from kgflow.algebra import Point, TorusChord, TorusNorm, Translation
+from kgflow.flows import Point, TorusChord, TorusNorm, Translation
 from kgflow.models.model import FlowModel
 from kgflow.models.row import Row
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Norm, Point, SquaredWasserstein, Translation
+from kgflow.flows import Norm, Point, SquaredWasserstein, Translation
 from kgflow.models.between import moved
 from kgflow.models.model import FlowModel
 from kgflow.models.row import Row

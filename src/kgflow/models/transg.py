@@ -5,8 +5,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.algebra import Keys, Query
 from kgflow.errors import KgflowError
+from kgflow.flows import Keys, Query
 from kgflow.models.gaussian import GaussianModel, variance
 from kgflow.models.row import Row
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from kgflow.algebra import Keys, Query
+from kgflow.flows import Keys, Query
 from kgflow.models.layers import BatchNorm, dropout
 from kgflow.models.model import Model
 from kgflow.models.row import Row

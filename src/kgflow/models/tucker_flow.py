@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from kgflow.algebra import Affine, Flow, Keys, Normal, Query, SquaredWasserstein
 from kgflow.errors import KgflowError
+from kgflow.flows import Affine, Flow, Keys, Normal, Query, SquaredWasserstein
 from kgflow.models.model import Model
 from kgflow.models.row import Row
 

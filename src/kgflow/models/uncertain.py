@@ -2,8 +2,8 @@
 
 import math
 
-from kgflow.algebra import Normal, Scaled, Variable
 from kgflow.errors import KgflowError
+from kgflow.flows import Normal, Scaled, Variable
 from kgflow.models.model import FlowModel
 
 

@@ -10,14 +10,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse, Response
 
-from kgflow.run import Run
+from kgflow.runs.run import Run
+from kgflow.search.saved import Choice
 from kgflow.serving import explorer, problem, response, schema, static
 from kgflow.serving.batcher import BOUND, SIZE, Batcher
 from kgflow.serving.catalogue import Catalogue
 from kgflow.serving.counts import Counts
 from kgflow.serving.guard import Guard
 from kgflow.serving.jobs import Ask, Job, Look, Weigh, worker
-from kgflow.serving.shelf import Choice
 from kgflow.serving.study import Study
 
 router = APIRouter(prefix="/v1")

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from kgflow.data import describe
 from kgflow.errors import KgflowError
-from kgflow.run import Run
+from kgflow.runs.run import Run
+from kgflow.search.space import Distance, find_space
 from kgflow.serving.names import Names
-from kgflow.serving.space import Distance, find_space
 
 SHOWN = 100
 """Letters of a name that a sentence repeats."""

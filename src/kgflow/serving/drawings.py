@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kgflow.analysis.layout import groups, layout
+from kgflow.analysis.plots import densities, picture, svg
+from kgflow.analysis.plots.map import entity_map
+from kgflow.analysis.plots.rules import rule_histograms
+from kgflow.analysis.rules.rule import Rule
+from kgflow.analysis.rules.statistic import Statistic
 from kgflow.errors import KgflowError
-from kgflow.insight.layout import groups, layout
-from kgflow.insight.plots import densities, picture, svg
-from kgflow.insight.plots.map import entity_map
-from kgflow.insight.plots.rules import rule_histograms
-from kgflow.insight.rules.rule import Rule
-from kgflow.insight.rules.statistic import Statistic
-from kgflow.run import Run
+from kgflow.runs.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

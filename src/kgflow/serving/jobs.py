@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-from kgflow.prediction import Question
-from kgflow.run import Run
+from kgflow.runs.predictor import Question
+from kgflow.runs.run import Run
 from kgflow.serving.catalogue import Catalogue
 
 Row = dict[str, Any]

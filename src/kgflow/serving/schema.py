@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from kgflow.prediction import COLUMNS, Question
+from kgflow.runs.predictor import COLUMNS, Question
 
 NAME, MANY = 10_000, 1_000
 """Letters of a name, and answers or questions at once, at most."""

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
-from kgflow.insight.explain import Explainer
-from kgflow.insight.rules.believed import judged
-from kgflow.insight.rules.judge import Belief
-from kgflow.insight.rules.rule import KINDS, Rule
+from kgflow.analysis.explain import Explainer
+from kgflow.analysis.rules.believed import judged
+from kgflow.analysis.rules.judge import Belief
+from kgflow.analysis.rules.rule import KINDS, Rule
 from kgflow.serving.batcher import Batcher
 from kgflow.serving.catalogue import Catalogue
 from kgflow.serving.drawings import Drawings, first_of_each_kind

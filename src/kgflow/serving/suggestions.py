@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgflow.prediction import Question
+from kgflow.runs.predictor import Question
 from kgflow.serving.catalogue import Catalogue
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from kgflow.reproduction import Result
-from kgflow.store import read_metrics
+from kgflow.runs.store import read_metrics
 from kgflow.studies.experiment_file import ExperimentFile
 from kgflow.studies.printed import Numbers, printed
 from kgflow.training import best_epoch, read_history

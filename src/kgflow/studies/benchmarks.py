@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from kgflow.analysis.plots import Course, course_picture
 from kgflow.errors import KgflowError
-from kgflow.insight.plots import Course, course_picture
 from kgflow.reproduction import NOT_RUN, Plan, Result
 from kgflow.studies.benchmark import Benchmark, table
 from kgflow.studies.effect import pairs

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from kgflow.errors import KgflowError
 from kgflow.reproduction import Plan, Result
-from kgflow.store import read_metrics
+from kgflow.runs.store import read_metrics
 from kgflow.studies.benchmarks import BenchmarksStudy, training
 from kgflow.studies.combination_file import CombinationFile
 from kgflow.studies.study import Shown, Study

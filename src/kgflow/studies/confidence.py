@@ -9,9 +9,9 @@ import numpy as np
 
 from kgflow.data import Dataset, Triples, load, save
 from kgflow.models import model_class
-from kgflow.recipe import CONFIDENCES
 from kgflow.reproduction import Plan, Result
-from kgflow.run import Run
+from kgflow.runs.build import CONFIDENCES
+from kgflow.runs.run import Run
 from kgflow.studies.study import Shown, Study, rows
 
 GRAPHS = ("nl27k", "cn15k")

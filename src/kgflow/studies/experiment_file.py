@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kgflow.config import Experiment, read
-from kgflow.experiment import settle
+from kgflow.runs.training import settle
 
 
 @dataclass(frozen=True)

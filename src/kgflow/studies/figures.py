@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from kgflow.analysis.figures import Drawn, draw_figures, figures_page
 from kgflow.errors import KgflowError
-from kgflow.insight.figures import Drawn, draw_figures, figures_page
 from kgflow.reproduction import Plan, Result
-from kgflow.run import Run
+from kgflow.runs.run import Run
 from kgflow.studies.study import Shown, Study
 
 GRAPHS = {

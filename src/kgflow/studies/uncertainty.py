@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from kgflow.insight import study, study_page
-from kgflow.insight.plots import rejections
+from kgflow.analysis import study, study_page
+from kgflow.analysis.plots import rejections
 from kgflow.models import model_class
 from kgflow.reproduction import Plan, Result
-from kgflow.run import Run
+from kgflow.runs.run import Run
 from kgflow.studies.study import Shown, Study
 
 GRAPHS = {

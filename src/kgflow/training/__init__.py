@@ -3,7 +3,7 @@
 from kgflow.training.base import Facts, Loss
 from kgflow.training.batches import batches
 from kgflow.training.callback import Callback, History, Record, best_epoch, read_history
-from kgflow.training.checkpoint import Progress, load_model, save_model, write_atomic
+from kgflow.training.checkpoint import Progress, load_model, save_model
 from kgflow.training.confidence import Confidence, Plain, Regress, Soft, Weights
 from kgflow.training.corruption import Bernoulli, BothSides, Corruption, Tails
 from kgflow.training.kvsall import KvsAll
@@ -67,5 +67,4 @@ __all__ = [
     "read_history",
     "save_model",
     "weighted_by_tail",
-    "write_atomic",
 ]

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgflow.engine import AutogradKeys, KeyMap, Pass, Targets, differentiable
+from kgflow.kernels import AutogradKeys, KeyMap, Pass, Targets, differentiable
 from kgflow.training.keymap import key_map
 from kgflow.training.query_loss import QueryLoss
 from kgflow.training.update import Update

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.engine import Sink, Stored
+from kgflow.kernels import Sink, Stored
 from kgflow.models import Model
 from kgflow.training.update import Update
 

@@ -1,12 +1,11 @@
 """Who wants to know how a training goes."""
 
-import json
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from kgflow.training.checkpoint import write_atomic
+from kgflow.io import append_json_line, read_json_lines, write_json_lines
 
 Record = Mapping[str, float]
 """One epoch: epoch, loss, lr, seconds, queries per second and the validation metrics.
@@ -39,7 +38,7 @@ class History:
     def __init__(self, path: Path, epochs: int = 0) -> None:
         self.path = path
         kept = [r for r in read_history(path) if r["epoch"] <= epochs]
-        write_atomic(path, "".join(json.dumps(record) + "\n" for record in kept).encode())
+        write_json_lines(path, kept)
 
     def on_start(self, epoch: int, batches: int) -> None:
         """Nothing to note."""
@@ -49,17 +48,12 @@ class History:
 
     def on_epoch(self, record: Record) -> None:
         """Add a line."""
-        with self.path.open("a") as out:
-            out.write(json.dumps(dict(record)) + "\n")
+        append_json_line(self.path, record)
 
 
 def read_history(path: Path) -> list[dict[str, float]]:
     """The epochs noted in a file, up to the first line that is none (a crash cut it short)."""
-    try:
-        lines = path.read_bytes().splitlines()
-    except FileNotFoundError:
-        return []
-    return list(takewhile(_is_record, map(_parsed, lines)))
+    return list(takewhile(_is_record, read_json_lines(path)))
 
 
 def best_epoch(history: Sequence[Record]) -> int:
@@ -72,13 +66,6 @@ def best_epoch(history: Sequence[Record]) -> int:
     judged = [r for r in history if "mrr" in r] or history[-1:]
     best = max(judged, key=lambda r: r.get("mrr", 0.0), default={"epoch": 0})
     return int(best["epoch"])
-
-
-def _parsed(line: bytes) -> Any:  # noqa: ANN401
-    try:
-        return json.loads(line.decode())
-    except (ValueError, RecursionError):
-        return None
 
 
 def _is_record(found: object) -> bool:

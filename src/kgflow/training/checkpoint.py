@@ -1,7 +1,6 @@
 """The whole state of a training, in one file without pickle."""
 
 import json
-import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from kgflow.errors import KgflowError
+from kgflow.io import write_atomic
 from kgflow.training.average import Average
 from kgflow.training.optimizers import beginning
 
@@ -31,33 +31,6 @@ class Progress:
     stale: int = 0
     drops: int = 0
     done: bool = False
-
-
-def write_atomic(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old or the new one, whatever happens in between.
-
-    Example:
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp()) / "note.txt"
-        >>> write_atomic(file, b"kept")
-        >>> file.read_text()
-        'kept'
-    """
-    if path.exists() and not path.is_file():
-        path.write_bytes(content)  # a pipe or a device is written to, not replaced
-        return
-    path = Path(os.path.realpath(path))
-    if not path.parent.is_dir():
-        raise KgflowError(f"{path.parent} is no directory: make it first, or write elsewhere")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def save_model(path: Path, model: nn.Module) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from kgflow.algebra import coordinates
-from kgflow.algebra.coordinates import cholesky
-from kgflow.engine import AutogradKeys, BiasedKeys, FoldedKeys, KeyMap, RowKeys
+from kgflow.flows import coordinates
+from kgflow.flows.coordinates import cholesky
+from kgflow.kernels import AutogradKeys, BiasedKeys, FoldedKeys, KeyMap, RowKeys
 from kgflow.models import FlowModel, Model
 
 

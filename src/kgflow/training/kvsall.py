@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.engine import BLOCK, Dense, Kernel, KeyMap, PairwiseKernel, Pass, Targets
+from kgflow.kernels import BLOCK, Dense, Kernel, KeyMap, PairwiseKernel, Pass, Targets
 from kgflow.models import Model
 from kgflow.training.all_entities import AllEntities
 

@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.engine import BLOCK, Dense, Kernel, KeyMap, PairwiseKernel, Pass, Pullback, Targets
 from kgflow.errors import KgflowError
+from kgflow.kernels import BLOCK, Dense, Kernel, KeyMap, PairwiseKernel, Pass, Pullback, Targets
 from kgflow.models import Model
 from kgflow.training.all_entities import AllEntities
 from kgflow.training.confidence import Confidence, Weights

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid, relu
 
 from kgflow.data import QueryIndex
-from kgflow.engine import TILE, blocks
+from kgflow.kernels import TILE, blocks
 from kgflow.models import Model
 from kgflow.training.base import Facts
 from kgflow.training.corruption import Corruption

@@ -3,8 +3,8 @@
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from kgflow.algebra import Query
 from kgflow.data import QueryIndex
+from kgflow.flows import Query
 from kgflow.models import Model
 from kgflow.training.base import Loss
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from kgflow.engine import TILE, blocks
+from kgflow.kernels import TILE, blocks
 from kgflow.models import Model
 from kgflow.training.base import Facts
 from kgflow.training.rows import Lookup

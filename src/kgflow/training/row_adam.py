@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.optim.adam import adam
 
-from kgflow.engine import blocks
+from kgflow.kernels import blocks
 from kgflow.training.update import RowUpdate
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.engine import TILE, Targets, blocks
+from kgflow.kernels import TILE, Targets, blocks
 from kgflow.models import Model
 from kgflow.training.rows import Lookup
 from kgflow.training.sampled import SampledLoss

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.engine import BLOCK, KeyMap, PairwiseSoftmax, Pass, SoftmaxKernel, Targets
+from kgflow.kernels import BLOCK, KeyMap, PairwiseSoftmax, Pass, SoftmaxKernel, Targets
 from kgflow.models import Model
 from kgflow.training.all_entities import AllEntities
 from kgflow.training.targets import fact_targets

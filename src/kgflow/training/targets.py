@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.engine import Targets
+from kgflow.kernels import Targets
 from kgflow.training.confidence import Confidence, Weights
 
 WEIGHTS = Weights()

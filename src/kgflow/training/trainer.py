@@ -83,12 +83,21 @@ class Trainer:
     ) -> None:
         self.model, self.loss, self.schedule, self.validate = model, loss, schedule, validate
         self.callbacks, self.stop = callbacks, stop
-        self.best_file = directory / "model.safetensors"
-        self.last_file = directory / "checkpoint" / "last.safetensors"
+        self.directory = directory
         self.optimizer = OPTIMIZERS[schedule.optimizer](model.parameters(), schedule.lr)
         self.rows = row_update(self.optimizer, model.entity.weight)
         self.average = Average(model, schedule.average)
         self.progress = Progress()
+
+    @property
+    def best_file(self) -> Path:
+        """The model of the best epoch."""
+        return self.directory / "model.safetensors"
+
+    @property
+    def last_file(self) -> Path:
+        """The whole state after the last epoch."""
+        return self.directory / "checkpoint" / "last.safetensors"
 
     def resume(self) -> None:
         """Take up the state that the directory holds."""
@@ -119,8 +128,9 @@ class Trainer:
             self._step(rows)
             if self.stop():
                 self.save()
-                directory = self.best_file.parent
-                raise Interrupted(f"stopped and saved: kgflow train --resume {directory} goes on")
+                raise Interrupted(
+                    f"stopped and saved: kgflow train --resume {self.directory} goes on"
+                )
         self._close()
 
     def _set_rate(self, batch: int, batches: int) -> None:

@@ -5,7 +5,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from kgflow.engine import Sink
+from kgflow.kernels import Sink
 
 
 class Update(Sink):

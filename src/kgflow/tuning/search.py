@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from kgflow.config import Experiment
 from kgflow.data import Dataset
 from kgflow.errors import KgflowError
-from kgflow.experiment import best_validation, settle
 from kgflow.models import build
+from kgflow.runs.training import best_validation, settle
 from kgflow.training import Diverged, Record
 from kgflow.tuning.protocol import Protocol
 

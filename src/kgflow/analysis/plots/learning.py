@@ -1,0 +1,42 @@
+"""How training went."""
+
+from typing import TYPE_CHECKING
+
+from kgflow.analysis.plots.style import COLOURS, DASHES
+from kgflow.runs.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def learning_curve(axes: "Axes", run: Run) -> None:
+    """Training loss and validation MRR against the epoch."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    history = run.history
+    epochs = [r["epoch"] for r in history]
+    axes.plot(epochs, [r["loss"] for r in history], color=COLOURS[1], ls=DASHES[1])
+    axes.set(xlabel="epoch", title="Learning curve", xlim=(0.9, max(epochs) + 0.1))
+    axes.set_ylabel("training loss per fact (nats, dashed)", color=COLOURS[1])
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_locator(NullLocator())
+    judged = [r for r in history if "mrr" in r]
+    if judged:
+        twin = axes.twinx()
+        twin.spines["right"].set_visible(True)
+        twin.grid(visible=False)
+        twin.plot([r["epoch"] for r in judged], [r["mrr"] for r in judged], color=COLOURS[0])
+        twin.set_ylabel("validation MRR (filtered, solid)", color=COLOURS[0])
+        twin.set_ylim(0, 1)
+        best = max(judged, key=lambda r: r["mrr"])
+        twin.plot(best["epoch"], best["mrr"], "o", color=COLOURS[0], ms=5)
+        twin.annotate(
+            f"best {best['mrr']:.3f}",
+            (best["epoch"], best["mrr"]),
+            xytext=(0, 7),
+            textcoords="offset points",
+            ha="right",
+            color=COLOURS[0],
+        )

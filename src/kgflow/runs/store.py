@@ -1,0 +1,255 @@
+"""A run directory: everything that a trained model needs, in files that hold no code."""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from kgflow.config import FORMAT, Experiment, RunConfig, RunInfo, dump, read
+from kgflow.data import SPLITS, Dataset, Triples, Vocabulary
+from kgflow.errors import KgflowError
+from kgflow.io import write_atomic
+
+CONFIG, VOCABULARY, FACTS, METRICS = (
+    "config.toml",
+    "vocabulary.json",
+    "splits.safetensors",
+    "metrics.json",
+)
+
+
+@contextmanager
+def new_run(directory: Path, config: RunConfig, data: Dataset, force: bool) -> Iterator[Path]:
+    """Make a run directory, whole or not at all.
+
+    The body of the `with` writes its part into the directory it is given; at its end that becomes
+    `directory`. A run that was there is replaced only with `force`.
+    """
+    # A link or "." has no place of its own beside which a draft could stand.
+    directory = Path(os.path.realpath(directory))
+    check_free(directory, force)
+    draft = _beside(directory, "tmp")
+    with _reported(directory):
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(directory)
+        draft.mkdir()
+    try:
+        with _reported(directory):
+            _write(draft, config, data)
+        yield draft
+        check_free(directory, force)
+        with _reported(directory):
+            _settle(draft, directory)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def check_free(directory: Path, force: bool) -> None:
+    """Refuse a directory that holds something, unless it is a run and may go."""
+    with _reported(directory):
+        if not directory.exists() or _is_empty(directory):
+            return
+        is_run = (directory / CONFIG).is_file()
+    if not is_run:
+        raise KgflowError(f"{directory} exists and is no run of kgflow: choose another --out")
+    if not force:
+        raise KgflowError(
+            f"{directory} holds a run already: --resume goes on with it, --force replaces it"
+        )
+
+
+def read_run(directory: Path) -> tuple[RunConfig, Dataset]:
+    """The configuration and the data of a run."""
+    if not (directory / CONFIG).is_file():
+        raise KgflowError(f"{directory} is no run of kgflow: it has no {CONFIG}")
+    config = read(RunConfig, directory / CONFIG)
+    if config.run.format != FORMAT:
+        raise KgflowError(
+            f"{directory / CONFIG} has format {config.run.format}, this kgflow reads {FORMAT}"
+        )
+    data = _read_data(directory)
+    if data.digest() != config.run.data_digest:
+        raise KgflowError(f"{directory}: the stored facts do not fit its {CONFIG}")
+    return config, data
+
+
+def write_metrics(directory: Path, split: str, found: dict[str, Any]) -> None:
+    """Note the metrics of a split beside those of others."""
+    noted = read_metrics(directory) | {split: found}
+    write_atomic(directory / METRICS, json.dumps(noted, indent=2).encode())
+
+
+def read_metrics(directory: Path) -> dict[str, Any]:
+    """The metrics noted so far, by split; a damaged note counts as none."""
+    try:
+        noted = json.loads((directory / METRICS).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return {}
+    if not isinstance(noted, dict):
+        return {}
+    return {split: found for split, found in noted.items() if isinstance(found, dict)}
+
+
+@contextmanager
+def _reported(directory: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise KgflowError(f"{directory} cannot be made: {error.strerror or error}") from None
+
+
+def _is_empty(directory: Path) -> bool:
+    return directory.is_dir() and not any(directory.iterdir())
+
+
+def _beside(directory: Path, ending: str) -> Path:
+    return directory.with_name(f".{directory.name}.{os.getpid()}.{ending}")
+
+
+def _settle(draft: Path, directory: Path) -> None:
+    """Put the draft in the directory's place; a run that was there goes only after that."""
+    here = directory.exists() and directory.samefile(".")
+    if _is_empty(directory):
+        directory.rmdir()
+    if not directory.exists():
+        draft.rename(directory)
+    else:
+        _replace(draft, directory)
+    if here:
+        os.chdir(directory)  # so that relative paths lead to the new one
+
+
+def _replace(draft: Path, directory: Path) -> None:
+    old = _beside(directory, "old")
+    directory.rename(old)
+    try:
+        draft.rename(directory)
+    except OSError:
+        old.rename(directory)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _sweep(directory: Path) -> None:
+    """Remove what processes that were killed have left beside the directory."""
+    pattern = re.compile(rf"\.{re.escape(directory.name)}\.([0-9]+)\.(tmp|old)")
+    for path in directory.parent.iterdir():
+        match = pattern.fullmatch(path.name)
+        if not match or _lives(int(match[1])):
+            continue
+        # Without the directory, the old run is all there is.
+        if match[2] == "tmp" or directory.exists():
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _lives(pid: int) -> bool:
+    if pid == os.getpid():
+        return False  # in a container, the process before had the same number
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def run_config(experiment: Experiment, data: Dataset) -> RunConfig:
+    """The experiment with what a run says of itself."""
+    info = RunInfo(
+        format=FORMAT,
+        kgflow=version("kgflow"),
+        data_digest=data.digest(),
+        entities=len(data.entities),
+        relations=len(data.relations),
+        reciprocal=True,
+    )
+    return RunConfig(**dict(experiment), run=info)
+
+
+def _write(directory: Path, config: RunConfig, data: Dataset) -> None:
+    names = {
+        "name": data.name,
+        "entities": data.entities.names,
+        "relations": data.relations.names,
+        "labels": dict(data.labels),
+        "types": dict(data.types),
+    }
+    write_atomic(directory / CONFIG, dump(config))
+    write_atomic(directory / VOCABULARY, json.dumps(names, ensure_ascii=False).encode())
+    write_atomic(directory / FACTS, save(_arrays(data)))
+
+
+def _arrays(data: Dataset) -> dict[str, np.ndarray[Any, Any]]:
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    for split in SPLITS:
+        triples = data.split(split)
+        arrays[split] = np.ascontiguousarray(triples.array(), dtype=np.int64)
+        if triples.weight is not None:
+            arrays[f"{split}.weight"] = triples.weight.astype(np.float32)
+    return arrays
+
+
+class _Names(BaseModel):
+    """What vocabulary.json holds."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    name: str
+    entities: tuple[str, ...]
+    relations: tuple[str, ...]
+    labels: dict[str, str]
+    types: dict[str, tuple[str, ...]]
+
+
+def _read_data(directory: Path) -> Dataset:
+    try:
+        names = _read_names(directory / VOCABULARY)
+        arrays = load((directory / FACTS).read_bytes())
+        sizes = len(names.entities), len(names.relations)
+        return Dataset(
+            name=names.name,
+            entities=Vocabulary(names.entities),
+            relations=Vocabulary(names.relations, kind="relation"),
+            train=_triples(arrays, "train", sizes),
+            valid=_triples(arrays, "valid", sizes),
+            test=_triples(arrays, "test", sizes),
+            labels=names.labels,
+            types=names.types,
+        )
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
+        reason = str(error).split("\n")[0]
+        raise KgflowError(f"{directory} is a damaged run ({reason})") from None
+
+
+def _read_names(path: Path) -> _Names:
+    try:
+        return _Names.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = "".join(f" {part}" for part in first["loc"])
+        raise ValueError(f"{path.name}{place}: {first['msg']}") from None
+
+
+def _triples(
+    arrays: dict[str, np.ndarray[Any, Any]], split: str, sizes: tuple[int, int]
+) -> Triples:
+    facts, weight = arrays[split], arrays.get(f"{split}.weight")
+    if facts.dtype != np.int64 or facts.ndim != 2 or facts.shape[1] != 3:
+        raise ValueError(f"{split} holds no triples")
+    if weight is not None and (weight.dtype != np.float32 or weight.shape != facts.shape[:1]):
+        raise ValueError(f"{split} has no weight for every triple")
+    h, r, t = facts.T
+    for ids, size in ((h, sizes[0]), (r, sizes[1]), (t, sizes[0])):
+        if len(ids) and not 0 <= ids.min() <= ids.max() < size:
+            raise ValueError(f"{split} names what the vocabulary lacks")
+    return Triples(h, r, t, weight)

@@ -1,0 +1,1 @@
+"""Nearest-neighbour search over the keys of a model: exact, or by an index of faiss."""

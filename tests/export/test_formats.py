@@ -1,0 +1,155 @@
+"""What is exported reads back as it was."""
+
+import json
+from dataclasses import replace
+from urllib.parse import unquote
+
+import numpy as np
+import polars as pl
+import pytest
+
+import kgflow
+from graphs import random_graph
+from kgflow.data import Vocabulary
+from kgflow.errors import KgflowError
+from kgflow.export import FORMATS, export
+
+NAMES = ("New York", "50%", "tab\there", "line\nend", "naïve", "http://x.org/a", "_:b1", "a b  c")
+
+
+@pytest.fixture(scope="module", params=["nfe-1", "distmult"])
+def run(request, tmp_path_factory):
+    data = random_graph(entities=40, facts=200)
+    names = Vocabulary([*NAMES, *data.entities.names[len(NAMES) :]])
+    data = replace(data, entities=names, labels={"e9": "Nine"}, types={"e9": ("odd", "digit")})
+    out = tmp_path_factory.mktemp("runs") / request.param
+    return kgflow.train(data, request.param, dim=4, epochs=1, out=out)
+
+
+def rows(run, kind):
+    table = getattr(run.model, kind)
+    return {k: x.numpy() for k, x in
+            zip(table.parts, table.split(table.weight.detach()), strict=True)}  # fmt: skip
+
+
+def K(run):
+    return run.model.lower_keys(run.model.entity.weight).K.detach().numpy()
+
+
+def test_parquet(run, tmp_path):
+    out = export(run, "parquet", tmp_path / "tables")
+    entities = pl.read_parquet(out / "entities.parquet")
+    relations = pl.read_parquet(out / "relations.parquet")
+    assert entities["name"].to_list() == list(run.data.entities)
+    assert entities.row(9, named=True)["label"] == "Nine"
+    assert entities["types"].to_list()[9] == ["odd", "digit"]
+    assert relations["name"].to_list()[:3] == list(run.data.relations)
+    for frame, kind in ((entities, "entity"), (relations, "relation")):
+        for part, expected in rows(run, kind).items():
+            assert np.array_equal(frame[part].to_numpy(), expected)
+
+
+def test_npz(run, tmp_path):
+    found = np.load(export(run, "npz", tmp_path / "run.npz"), allow_pickle=False)
+    assert found["entity.names"].tolist() == list(run.data.entities)
+    for kind in ("entity", "relation"):
+        for part, expected in rows(run, kind).items():
+            assert np.array_equal(found[f"{kind}.{part}"], expected)
+
+
+def test_word2vec(run, tmp_path):
+    text = export(run, "word2vec", tmp_path / "run.txt").read_text(encoding="utf-8")
+    head, *lines = text.rstrip("\n").split("\n")
+    assert head == f"40 {K(run).shape[1]}"
+    cells = [line.split(" ") for line in lines]
+    assert [unquote(c[0]) for c in cells] == list(run.data.entities)
+    assert np.array_equal(np.array([c[1:] for c in cells], dtype=np.float32), K(run))
+
+
+def test_projector(run, tmp_path):
+    out = export(run, "projector", tmp_path / "board")
+    config = (out / "projector_config.pbtxt").read_text()
+    assert {p.name for p in out.iterdir()} - {"projector_config.pbtxt"} == {
+        word.strip('"') for word in config.split() if word.endswith('.tsv"')
+    }
+    found = np.loadtxt(out / "tensors.tsv", delimiter="\t", dtype=np.float32)
+    assert np.array_equal(found, K(run))
+    lines = (out / "metadata.tsv").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    assert lines[0].split("\t") == ["name", "label", "types"]
+    assert lines[10].split("\t") == ["e9", "Nine", "odd, digit"]
+    assert [line.count("\t") for line in lines] == [2] * 41
+
+
+@pytest.mark.parametrize("to", ["ntriples", "ntriples-reified"])
+def test_facts(run, tmp_path, to):
+    ox = pytest.importorskip("pyoxigraph", reason="the extra `rdf` is not installed")
+    out = export(run, to, tmp_path / "facts.nt", k=60)
+    told = {}
+    for quad in ox.parse(out.read_bytes(), format=ox.RdfFormat.N_TRIPLES):
+        told.setdefault(quad.subject.value, {})[quad.predicate.value.split("#")[-1]] = quad.object
+    expected = run.discover(60)
+    assert len(told) == len(expected) == 60
+
+    def name(term):
+        if isinstance(term, ox.BlankNode):
+            return f"_:{term.value}"
+        return unquote(term.value.removeprefix("urn:kgflow:").split(":", 1)[1]) if (
+            term.value.startswith("urn:kgflow:")) else term.value  # fmt: skip
+
+    for row in expected.iter_rows(named=True):
+        fact = told[f"urn:kgflow:fact:{row['rank']}"]
+        if to == "ntriples":
+            triple = fact["reifies"]
+            parts = (triple.subject, triple.predicate, triple.object)
+        else:
+            parts = (fact["subject"], fact["predicate"], fact["object"])
+        assert tuple(map(name, parts)) == (row["head"], row["relation"], row["tail"])
+        assert float(fact["urn:kgflow:confidence"].value) == row["probability"]
+
+
+def test_faiss_answers_as_its_page_says(run, tmp_path, monkeypatch, capsys):
+    faiss = pytest.importorskip("faiss", reason="the extra `ann` is not installed")
+    out = export(run, "faiss", tmp_path / "index")
+    assert json.loads((out / "names.json").read_text()) == list(run.data.entities)
+    index = faiss.read_index(str(out / "index.faiss"))
+    width = K(run).shape[1]
+    assert np.array_equal(index.reconstruct_n(0, 40)[:, :width], K(run))
+    code = (out / "README.md").read_text().split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(out)
+    code = code.replace('"RUN"', repr(str(run.directory)))
+    code = code.replace('json.load(open("names.json"))', "json.loads(text)")
+    exec(code, {"text": (out / "names.json").read_text()})
+    expected = run.predict(head=run.data.entities[0], relation="r0")["tail"].to_list()
+    assert capsys.readouterr().out.strip() == str(expected)
+
+
+def test_nothing_half_written(run, tmp_path, monkeypatch):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("kept")
+    with pytest.raises(KgflowError, match="is not empty"):
+        export(run, "parquet", tmp_path / "full")
+    with pytest.raises(KgflowError, match="cannot be written"):
+        export(run, "npz", tmp_path / "nowhere" / "run.npz")
+    with pytest.raises(KgflowError, match="unknown format 'parket'; did you mean parquet"):
+        export(run, "parket", tmp_path / "x")
+    with pytest.raises(KgflowError, match="leave out -k"):
+        export(run, "npz", tmp_path / "x", k=3)
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("kgflow.export.word2vec.escape", fail)
+    (tmp_path / "old.txt").write_text("old")
+    with pytest.raises(OSError, match="disk full"):
+        export(run, "word2vec", tmp_path / "old.txt")
+    assert (tmp_path / "old.txt").read_text() == "old"
+    assert {p.name for p in tmp_path.iterdir()} == {"full", "old.txt"}
+
+
+def test_models_that_cannot_be_indexed_say_so(tmp_path):
+    run = kgflow.train(random_graph(), "transe-l1", dim=2, epochs=1, out=tmp_path / "run")
+    with pytest.raises(KgflowError, match="transe-l1 is no matrix product"):
+        export(run, "faiss", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+    for to in set(FORMATS) - {"faiss"}:
+        assert export(run, to, tmp_path / f"as-{to}").exists()
