@@ -35,7 +35,7 @@ def squared_distances(x, y):
 
 
 def batches(triples, relations, size, seed):
-    """Shuffled batches of all triples and their reciprocals."""
+    """Shuffled batches of all triples and their inverse_relations."""
     turned = triples[:, [2, 1, 0]] + np.array([0, relations, 0])
     both = torch.from_numpy(np.concatenate([triples, turned]))
     order = torch.randperm(len(both), generator=torch.Generator().manual_seed(seed))

@@ -38,7 +38,7 @@ def main() -> None:
         table(title, columns, frame_rows(answers, columns))
     for reason in explain(run, "Portugal", "borders", "Spain", n=2):
         print(f"why (Portugal, borders, Spain): {reason.text}")
-    print(f"(Peru, has_currency, ?): {run.answer_set(head='Peru', relation='has_currency')}\n")
+    print(f"(Peru, has_currency, ?): {run.prediction_set(head='Peru', relation='has_currency')}\n")
     rules = believed_rules(run, k=2)
     columns = ("rule", "belief", "support", "confidence", "verdict")
     table("rules that the model believes", columns, frame_rows(rules, columns))

@@ -108,19 +108,19 @@ def test_kept_files_alone_make_the_page_of_the_runs(place, monkeypatch):
     plans = mine.plans([], [])
     assert [plan.run(Path()).name for plan in plans] == ["graph-a-0", "graph-a-1"]
     assert plans[1].command == f"kgflow train --config {path.relative_to(place)} --seed 1"
-    results = list(reproduce(plans, Path("runs"), tell=told.append))
+    results = list(reproduce(plans, Path("runs"), progress=told.append))
     shown = mine.show(results)
     page, found = mine.page(shown, results), shown.found["rows"][0]["mrr"]
     for run, mrr in zip(("runs/graph-a-0", "runs/graph-a-1"), found, strict=True):
         metrics = json.loads((place / run / "metrics.json").read_text())
         assert mrr == metrics["test"]["realistic"]["mrr"]
         assert origin(place / run)
-    list(reproduce(plans, Path("runs"), tell=told.append, kept=Path("kept")))
+    list(reproduce(plans, Path("runs"), progress=told.append, kept=Path("kept")))
     assert len(told) == 2, "nothing is run twice"
     assert {p.name for p in (place / "kept" / "graph-a-0").iterdir()} == {*FILES, NOTE}
     for lost in ("runs", "graph", "benchmarks"):
         shutil.rmtree(lost)
-    again = list(reproduce(plans, Path("runs"), tell=told.append, kept=Path("kept")))
+    again = list(reproduce(plans, Path("runs"), progress=told.append, kept=Path("kept")))
     assert len(told) == 2, "nor what is kept"
     assert mine.page(mine.show(again), again) == page
     found = list(collect(plans, Path("nowplace"), Path("kept")))

@@ -58,7 +58,7 @@ def test_what_is_needed_is_run_first_and_a_row_says_what_the_runs_say(place, mon
     monkeypatch.setattr("kgflow.reproduction._call", call)
     plans, told = study().plans([], []), []
     assert [plan.name for plan in plans] == ["graph-nfe-1-0", "graph-distmult-3", "graph-two"]
-    results = list(reproduce(plans[::-1], Path("runs"), tell=told.append, kept=Path("kept")))
+    results = list(reproduce(plans[::-1], Path("runs"), progress=told.append, kept=Path("kept")))
     parts = "runs/graph-nfe-1-0 runs/graph-distmult-3"
     assert told[-1] == f"kgflow combine {parts} --out runs/graph-two"
     assert [result.plan for result in results] == plans[::-1]
@@ -78,7 +78,7 @@ def test_what_is_needed_is_run_first_and_a_row_says_what_the_runs_say(place, mon
     page = study().page(shown, results)
     again = list(collect(plans[::-1], Path("elsewhere"), Path("kept")))
     assert study().page(study().show(again), again) == page
-    list(reproduce(plans, Path("runs"), tell=told.append, kept=Path("kept")))
+    list(reproduce(plans, Path("runs"), progress=told.append, kept=Path("kept")))
     assert len(told) == 3, "nothing is made twice"
 
 

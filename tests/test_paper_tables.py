@@ -81,7 +81,7 @@ def test_a_row_is_run_for_every_seed_and_not_again(tmp_path, monkeypatch):
     study, told = Mine(tmp_path / "runs", tmp_path, Options("half", 2)), []
     plans = study.plans([], [])[:2]
     for _ in range(2):
-        results = list(reproduce(plans, tmp_path / "runs", tell=told.append))
+        results = list(reproduce(plans, tmp_path / "runs", progress=told.append))
         assert [r.dim for r in results] == [4, 4]
     assert len(told) == 2
     shown = study.show(results)

@@ -69,9 +69,9 @@ def test_the_papers_protocol_on_a_graph():
 
 def test_a_search_goes_on_where_it_stopped(tmp_path):
     file, told = tmp_path / "study.sqlite", []
-    _, first = searched(2, storage=file, tell=told.append)
+    _, first = searched(2, storage=file, progress=told.append)
     assert told == [0, 1, 2]
-    _, more = searched(4, storage=file, tell=told.append)
+    _, more = searched(4, storage=file, progress=told.append)
     assert told[3:] == [2, 3, 4]
     assert len(more) == 4
     assert all(t in more for t in first)

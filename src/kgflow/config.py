@@ -41,14 +41,14 @@ class ModelConfig(_Section):
     bias: Annotated[bool, Field(description="a number per entity, added where it is the tail")] = (
         False
     )
-    reciprocals: Annotated[
+    inverse_relations: Annotated[
         bool, Field(description="numbers of their own for relations read backwards")
     ] = True
     start: Annotated[
         float,
         Field(ge=1e-6, le=1, description="what the first numbers of all rows are multiplied by"),
     ] = 1.0
-    both_ends: Annotated[
+    bidirectional: Annotated[
         bool, Field(description="answers scored by the mean of what head and tail say")
     ] = False
     options: Annotated[

@@ -67,7 +67,7 @@ def reproduce(
     plans: Sequence[Plan],
     directory: Path,
     jobs: int = 1,
-    tell: Callable[[str], None] = lambda line: None,
+    progress: Callable[[str], None] = lambda line: None,
     kept: Path | None = None,
 ) -> Iterator[Result]:
     """Run the experiments, each in a process of its own; finished ones are not run again.
@@ -76,7 +76,7 @@ def reproduce(
         plans: what to run.
         directory: where each has its run directory.
         jobs: processes at a time, with one thread each if there are several.
-        tell: told of what begins.
+        progress: told of what begins.
         kept: where small files of finished runs are kept; what is there is not run again.
     """
     directory.mkdir(parents=True, exist_ok=True)
@@ -86,9 +86,9 @@ def reproduce(
         run = plan.run(directory)
         if found.skipped == NOT_RUN:
             found = (
-                _made(plan, directory, jobs, tell)
+                _made(plan, directory, jobs, progress)
                 if plan.needs
-                else _trained(plan, run, jobs, tell)
+                else _trained(plan, run, jobs, progress)
             )
         return _keep(found, kept)
 
@@ -132,12 +132,12 @@ def _keep(result: Result, kept: Path | None) -> Result:
     return replace(result, place=place)
 
 
-def _trained(plan: Plan, run: Path, jobs: int, tell: Callable[[str], None]) -> Result:
+def _trained(plan: Plan, run: Path, jobs: int, progress: Callable[[str], None]) -> Result:
     try:
         load(plan.data)
         if run.exists():
             _check(plan, run)
-        tell(plan.command)
+        progress(plan.command)
         begun = ("train", "--resume", str(run))
         _call(begun if run.exists() else (*plan.words, "--out", str(run)), jobs)
     except KgflowError as error:
@@ -146,13 +146,13 @@ def _trained(plan: Plan, run: Path, jobs: int, tell: Callable[[str], None]) -> R
     return _measured(plan, run)
 
 
-def _made(plan: Plan, directory: Path, jobs: int, tell: Callable[[str], None]) -> Result:
+def _made(plan: Plan, directory: Path, jobs: int, progress: Callable[[str], None]) -> Result:
     run = plan.run(directory)
     try:
         for need in plan.needs:
             if not finished(need.run(directory)):
                 raise KgflowError(f"{need.run(directory)} is needed for it, and is not trained")
-        tell(plan.command)
+        progress(plan.command)
         _call((*plan.words, "--force"), jobs)
     except KgflowError as error:
         return Result(plan, skipped=str(error))

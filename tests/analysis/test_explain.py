@@ -13,7 +13,7 @@ def test_nearest_facts_are_those_of_a_loop(name):
     data = random_graph(entities=20, relations=2, facts=90, held_out=2)
     model = random_model(name, data)
     explainer = Explainer(Predictor(model, data, margin=0.0))
-    K = model.lower_keys(model.entity.weight.detach()).K.detach().numpy()
+    K = model.encode_keys(model.entity.weight.detach()).K.detach().numpy()
     pairs = [np.sum((K[a] - K[b]) ** 2) for a in range(20) for b in range(20)]
     facts = [(h, t) for h, r, t in data.train.array().tolist() if r == 1]
     h, t = facts[0]

@@ -10,7 +10,7 @@ import kgflow
 from graphs import random_graph
 from kgflow.analysis.layout import FEW, groups, layout
 from kgflow.analysis.report import SECTIONS, Note, Picture, Section, Subject, Table, write_report
-from kgflow.analysis.report.sections.answer_sets import PROMISES, AnswerSets
+from kgflow.analysis.report.sections.answer_sets import PROMISES, PredictionSets
 from kgflow.analysis.report.sections.densities import Densities
 from kgflow.analysis.report.sections.learning import Learning
 from kgflow.analysis.report.sections.map import Map
@@ -86,7 +86,7 @@ def test_a_model_without_uncertainty_shows_what_it_has_and_says_so(report):
 def test_a_run_that_held_nothing_out_promises_nothing(tmp_path):
     data = random_graph(entities=20, relations=2, facts=90, held_out=25)
     run = kgflow.train(data, dim=2, epochs=1, held_out=0, out=tmp_path / "run")
-    found = write_report([run], tmp_path / "x.html", sections=[AnswerSets()])
+    found = write_report([run], tmp_path / "x.html", sections=[PredictionSets()])
     assert "held no valid facts out of its choices" in found.page.read_text()
     assert found.pictures == ()
 

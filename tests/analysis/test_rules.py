@@ -26,7 +26,7 @@ GEOMETRIC = geometry_models()
 
 
 def model_of(name):
-    """A model of R relations with their reciprocals, all random."""
+    """A model of R relations with their inverse_relations, all random."""
     return random_model(name, random_graph(relations=R), DIM)
 
 
@@ -195,7 +195,7 @@ def test_paths_between_two_entities_are_those_of_loops():
             for (a, d, m), (n, e, b) in product(directed, repeat=2)
             if (a, b) == (h, t) and m == n and m not in (h, t)
         )
-        found = zip(*(x.tolist() for x in graph.between(h, t)), strict=True)
+        found = zip(*(x.tolist() for x in graph.score_relations(h, t)), strict=True)
         assert sorted(found) == expected
         assert sorted(graph.direct(h, t)) == sorted(d for a, d, b in directed if (a, b) == (h, t))
     for (_, d, m), (n, e, _) in product(directed, repeat=2):
@@ -217,7 +217,7 @@ def test_the_line_tells_best():
 def test_every_model_has_beliefs(name):
     data = random_graph(entities=20, relations=2, facts=90, held_out=2)
     judge = Judge(Predictor(random_model(name, data), data, margin=0.0))
-    found = list(judged(judge, None, KINDS, everything=True, tell=lambda share: None))
+    found = list(judged(judge, None, KINDS, everything=True, progress=lambda share: None))
     assert {"symmetric", "antisymmetric"} <= {belief.rule.kind for belief in found}
     assert all(0 <= b.belief <= 1 for b in found if b.support)
     assert {b.distance is None for b in found} == {name not in GEOMETRIC}

@@ -36,8 +36,8 @@ def test_predictions_have_it(answer, biased_run):
     ids = [run.data.entity_id(a["tail"]) for a in found["answers"]]
     row = run.model.entity.weight[[h]].detach().double()
     model = run.model.double()
-    query = model.lower_query(row, model.relation.weight[[r]])
-    keys = model.lower_keys(model.entity.weight[ids])
+    query = model.encode_query(row, model.relation.weight[[r]])
+    keys = model.encode_keys(model.entity.weight[ids])
     score = (query.Q @ keys.K.T + query.a + keys.b)[0]
     assert [a["score"] for a in found["answers"]] == pytest.approx(score.tolist(), rel=1e-4)
     plain = score - model.entity.weight[ids, -1]

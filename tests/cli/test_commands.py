@@ -61,9 +61,9 @@ def test_config_file_with_flags_on_top(answer, tmp_path):
         "name": "nfe-2",
         "dim": 4,
         "bias": False,
-        "reciprocals": True,
+        "inverse_relations": True,
         "start": 1.0,
-        "both_ends": False,
+        "bidirectional": False,
         "options": {"x0": "uniform"},
     }
 

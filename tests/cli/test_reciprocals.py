@@ -3,8 +3,8 @@
 
 def test_train_takes_it(answer, tmp_path):
     flags = ("--model", "complex", "--dim", 4, "--epochs", 1, "--out", tmp_path / "run")
-    found = answer("train", "world", "--no-reciprocals", *flags)
-    assert found["model"]["reciprocals"] is False
+    found = answer("train", "world", "--no-inverse-relations", *flags)
+    assert found["model"]["inverse_relations"] is False
     assert answer("evaluate", tmp_path / "run") == found["test"]
     assert answer("train", "--resume", tmp_path / "run")["test"] == found["test"]
     answers = answer("predict", tmp_path / "run", "--tail", "France", "--relation", "borders")
@@ -12,6 +12,6 @@ def test_train_takes_it(answer, tmp_path):
 
 
 def test_it_is_refused_where_relations_cannot_be_read_backwards(refusal, tmp_path):
-    said = refusal("train", "world", "--no-reciprocals", "--out", tmp_path / "run")
+    said = refusal("train", "world", "--no-inverse-relations", "--out", tmp_path / "run")
     assert "nfe-1 cannot read its relations backwards" in said
     assert not list(tmp_path.iterdir())

@@ -33,7 +33,7 @@ def rows(run, kind):
 
 
 def K(run):
-    return run.model.lower_keys(run.model.entity.weight).K.detach().numpy()
+    return run.model.encode_keys(run.model.entity.weight).K.detach().numpy()
 
 
 def test_parquet(run, tmp_path):

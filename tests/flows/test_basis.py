@@ -50,9 +50,9 @@ def test_slopes_add_up_to_one_and_values_to_x(degree, knots):
 def test_over_a_variable_it_is_as_symmetric(x0, size, degree):
     basis = Basis.over(VARIABLES[x0], degree, size)
     assert basis.symmetric
-    values, mirrored = basis.values(X), basis.values(-X)
+    values, inverse_relation = basis.values(X), basis.values(-X)
     assert len(values) == size
-    for one, other in zip(values, reversed(mirrored), strict=True):
+    for one, other in zip(values, reversed(inverse_relation), strict=True):
         close(one, -other, 1e-12)
     if VARIABLES[x0].continuous:
         z = VARIABLES[x0].cdf(T([-1e9, *basis.knots, 1e9])).diff()

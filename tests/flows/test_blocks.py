@@ -77,7 +77,7 @@ def test_block_norm_in_pairs_and_in_whole_and_its_gradient_where_points_meet():
         ]
         close(D.pairwise(Q[:, None], K), torch.tensor(expected).double(), 1e-6)
         close(D.matrix(Q, K), D.pairwise(Q[:, None], K), 1e-12)
-        for meet in (D.matrix, lambda Q, K, D=D: D.pairwise(Q[:, None], K)):
+        for interaction in (D.matrix, lambda Q, K, D=D: D.pairwise(Q[:, None], K)):
             x = Q.clone().requires_grad_()
-            meet(x, K)[0, 0].backward()
+            interaction(x, K)[0, 0].backward()
             assert (x.grad == 0).all()

@@ -90,8 +90,8 @@ def test_samples_follow_it(name):
 @every
 def test_symmetry_is_declared_rightly(name):
     x0, _ = VARIABLES[name]
-    mirrored = torch.allclose(x0.icdf(Z), -x0.icdf(1 - Z), atol=1e-10)
-    assert x0.symmetric == mirrored
+    inverse_relation = torch.allclose(x0.icdf(Z), -x0.icdf(1 - Z), atol=1e-10)
+    assert x0.symmetric == inverse_relation
 
 
 @pytest.mark.parametrize("points", [2, 3, 4, 9])

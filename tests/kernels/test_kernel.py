@@ -62,9 +62,9 @@ def test_any_c_and_y_against_autograd_through_the_whole_matrix():
     targets = soft_targets(len(data.entities), 6)
     h, r = torch.arange(6), torch.arange(6) % 3
     query = model.query(h, r)
-    got = one_vs_all(query.Q, query.a, model.entity.weight, model.lower_keys, targets, block=4)
+    got = one_vs_all(query.Q, query.a, model.entity.weight, model.encode_keys, targets, block=4)
     got = [got, *gradients(got, model)]
-    query, keys = model.query(h, r), model.lower_keys(model.entity.weight)
+    query, keys = model.query(h, r), model.encode_keys(model.entity.weight)
     S = query.Q @ keys.K.T + query.a[:, None] + keys.b
     want = (targets.c[:, None] * softplus(S)).sum() - (
         targets.y * S[targets.row, targets.column]

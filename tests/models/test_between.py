@@ -19,7 +19,7 @@ def test_between_is_the_score(name, bias):
     for table in (model.entity, model.relation):
         torch.nn.init.normal_(table.weight)
     h, t = torch.arange(E), torch.arange(E).flip(0)
-    found = model.between(model.entity(h), model.entity(t), model.relation.weight)
+    found = model.score_relations(model.entity(h), model.entity(t), model.relation.weight)
     expected = torch.stack([model.score(h, torch.full_like(h, r), t) for r in range(R)], dim=1)
     if found is not None:
         close(found, expected, 1e-10)
@@ -29,7 +29,7 @@ def test_who_knows_it():
     def knows(name):
         model = build(name, E, R, DIM)
         rows = model.entity.weight
-        return model.between(rows, rows, model.relation.weight) is not None
+        return model.score_relations(rows, rows, model.relation.weight) is not None
 
     found = {name for name in MODELS if knows(name)}
     nfe = {"nfe-1", "nfe-1-complex", "nfe-1-mu", "nfe-1-sigma", "nfe-point"}

@@ -127,7 +127,7 @@ TERMS = {
 def test_terms_do_not_know_it(name, term):
     """Penalties are of the other numbers, and between relations the tail's bias cancels."""
     models = pair(name)[:2]
-    if term == "dura" and models[0].meet is not None:
+    if term == "dura" and models[0].interaction is not None:
         return
     found = []
     for model in models:
@@ -147,7 +147,7 @@ def test_terms_do_not_know_it(name, term):
 def test_what_is_found_out_by_trial_is_found_out(name):
     plain, biased, _ = pair(name)
     assert is_distance(plain) == is_distance(biased)
-    if plain.meet is None:
+    if plain.interaction is None:
         quick, found = key_map(plain), key_map(biased)
         if isinstance(quick, AutogradKeys):
             assert isinstance(found, AutogradKeys)
@@ -186,7 +186,7 @@ def test_dropout_of_heads_spares_what_it_spared(name):
     assert rows.shape == model.entity.weight.shape
     for part, dropped in zip(*map(model.entity.split, (model.entity.weight, rows)), strict=True):
         assert part.shape == dropped.shape
-    assert model.lower_query(rows, model.relation(torch.zeros(E, dtype=int))).a.shape == (E,)
+    assert model.encode_query(rows, model.relation(torch.zeros(E, dtype=int))).a.shape == (E,)
 
 
 def test_uncertainty_and_neighbours_do_not_know_it(tmp_path):

@@ -37,7 +37,7 @@ SHRUNK = [(name, {}) for name in sorted(MODELS.keys() - OWN_START)]
 
 @pytest.mark.parametrize(
     ("name", "further"),
-    [*SHRUNK, ("complex", {"bias": True}), ("complex", {"reciprocals": False})],
+    [*SHRUNK, ("complex", {"bias": True}), ("complex", {"inverse_relations": False})],
 )
 def test_start_multiplies_the_first_numbers_of_all_rows(name, further):
     def rows(start):

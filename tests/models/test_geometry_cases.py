@@ -236,7 +236,7 @@ def test_distances_stay_finite_and_differentiable_at_the_origin_the_meeting_and_
             model.relation.weight.data.normal_().mul_(scale)
             parts(model.relation)["curvature"].fill_(kappa)
             query, keys = model.query(IDS[0], IDS[1]), model.keys(torch.arange(E))
-            for scores in (model.score(*IDS), model.meet(query.Q, keys.K)):
+            for scores in (model.score(*IDS), model.interaction(query.Q, keys.K)):
                 model.zero_grad()
                 scores.sum().backward(retain_graph=True)
                 assert scores.isfinite().all()
@@ -319,7 +319,7 @@ def unbiased(name: str) -> Model:
 
 @pytest.mark.parametrize("name", ["transg", "boxe", "manifolde", "mobiuse", "roth"])
 def test_a_symmetric_relation(name):
-    assert MODELS[name].row.symmetry
+    assert MODELS[name].card.symmetry
     model, (h, r, t) = unbiased(name), IDS
     symmetric(model, 0)
     there, back = (model.score(*ids)[r == 0] for ids in ((h, r, t), (t, r, h)))
@@ -330,7 +330,7 @@ def test_a_symmetric_relation(name):
 
 @pytest.mark.parametrize("name", [name for name in OURS if name != "atth"])
 def test_an_inverse_relation(name):
-    assert MODELS[name].row.inverse
+    assert MODELS[name].card.inverse
     model, (h, r, t) = unbiased(name), IDS
     opposite(model, 0, 1)
     close(model.score(h, r, t)[r == 0], model.score(t, r, h)[r == 1], 1e-12)
@@ -339,7 +339,7 @@ def test_an_inverse_relation(name):
 @pytest.mark.parametrize("name", ["kg2e-kl", "transg", "manifolde", "mobiuse", "roth"])
 def test_a_composed_relation(name):
     """Where r leads to b and s from there to c, one of r and s together leads to c."""
-    assert MODELS[name].row.composition
+    assert MODELS[name].card.composition
     model = unbiased(name)
     composed(model)
     close(model.score(*torch.tensor([[0, 1, 0], [0, 1, 2], [1, 2, 2]])), [0.0] * 3, 1e-12)
@@ -382,7 +382,7 @@ def twice_the_variance(entity: torch.Tensor, relation: torch.Tensor) -> None:
 @every
 def test_an_antisymmetric_relation(name):
     """A random relation tells one way from the other."""
-    assert MODELS[name].row.antisymmetry
+    assert MODELS[name].card.antisymmetry
     model, (h, r, t) = made(name), IDS
     gap = (model.score(h, r, t) - model.score(t, r, h))[h != t]
     assert (gap.abs() > 1e-3).double().mean() > 0.9
@@ -391,6 +391,6 @@ def test_an_antisymmetric_relation(name):
 @every
 def test_rows_are_as_wide_as_they_say(name):
     model = build(name, E, R, 12)
-    row = type(model).row
+    row = type(model).card
     assert model.entity.weight.shape[1] == eval(row.entity, {"n": 12})
     assert model.relation.weight.shape[1] == eval(row.relation, {"n": 12})

@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 
 @every
 def test_a_row_counts_the_numbers_that_there_are(name):
-    row = MODELS[name].row
+    row = MODELS[name].card
     for n in (12, 24):
         model = build(name, 5, 4, n)
         for part, table in (("entity", model.entity), ("relation", model.relation)):

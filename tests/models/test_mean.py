@@ -11,7 +11,7 @@ from laws import close
 
 DATA = random_graph()
 E, R = len(DATA.entities), len(DATA.relations)
-PRODUCTS = [name for name in ALL_MODELS if build(name, E, 2 * R, 12).meet is None]
+PRODUCTS = [name for name in ALL_MODELS if build(name, E, 2 * R, 12).interaction is None]
 
 
 def everything():
@@ -40,9 +40,9 @@ def every_kind(seed=0):
     """One of every way in which a model can differ from its plain self."""
     torch.manual_seed(seed)
     settings = [
-        ("nfe-1", {"both_ends": True}),
-        ("complex", {"both_ends": True}),
-        ("complex", {"reciprocals": False}),
+        ("nfe-1", {"bidirectional": True}),
+        ("complex", {"bidirectional": True}),
+        ("complex", {"inverse_relations": False}),
         ("distmult", {"bias": True}),
         ("nfe-1", {"chosen": {"uncertainty": 0.25}}),
         ("conve", {}),

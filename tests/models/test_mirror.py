@@ -31,7 +31,7 @@ MIRRORED = sorted(TRANSLATIONS | TORI | TURNS | BILINEAR | OTHERS)
 
 def tied(name, dim=12):
     torch.manual_seed(0)
-    model = build(name, E, 2 * R, dim, reciprocals=False).double()
+    model = build(name, E, 2 * R, dim, inverse_relations=False).double()
     for parameter in model.parameters():
         parameter.data.uniform_(-1, 1)
     return model.eval()
@@ -44,7 +44,7 @@ def everything():
 def test_who_can():
     def can(name):
         model = build(name, E, 2 * R, 12)
-        return model.mirrored(model.relation.weight) is not None
+        return model.inverse_relation(model.relation.weight) is not None
 
     assert [name for name in ALL_MODELS if can(name)] == MIRRORED
 
@@ -60,22 +60,22 @@ def test_both_ends_have_one_score(name):
 def test_a_mirror_image_of_a_mirror_image_is_the_relation(name):
     model = tied(name)
     there = model.relation.weight[:R]
-    again = model.mirrored(model.mirrored(there))
+    again = model.inverse_relation(model.inverse_relation(there))
     torch.testing.assert_close(again, there, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("name", MIRRORED)
 def test_half_of_the_numbers_and_the_rest_of_the_beginning_are_left(name):
     found = []
-    for reciprocals in (True, False):
+    for inverse_relations in (True, False):
         torch.manual_seed(3)
-        found.append(build(name, E, 2 * R, 12, reciprocals=reciprocals).eval())
-    plain, mirrored = found
-    learned = [p.shape for p in mirrored.relation.parameters()]
+        found.append(build(name, E, 2 * R, 12, inverse_relations=inverse_relations).eval())
+    plain, inverse_relation = found
+    learned = [p.shape for p in inverse_relation.relation.parameters()]
     assert learned == [(R, plain.relation.weight.shape[1])]
-    assert len(mirrored.relation) == len(plain.relation) == 2 * R
+    assert len(inverse_relation.relation) == len(plain.relation) == 2 * R
     h, r, t = everything()
-    assert torch.equal(plain.score(h, r, t), mirrored.score(h, r, t))
+    assert torch.equal(plain.score(h, r, t), inverse_relation.score(h, r, t))
 
 
 @pytest.mark.parametrize("name", ["transe-l1", "complex", "boxe"])
@@ -127,13 +127,13 @@ def test_the_gradient_is_of_both_readings():
         Softmax(m, INDEX)(ROWS).backward()
     there, back = free.relation.weight.grad.split(R)
     (found,) = (p.grad for p in model.relation.parameters())
-    torch.testing.assert_close(found, there + model.mirrored(back))
+    torch.testing.assert_close(found, there + model.inverse_relation(back))
 
 
 @pytest.mark.parametrize("name", sorted(set(MODELS) - set(MIRRORED)))
 def test_models_without_such_relations_say_so(name):
     with pytest.raises(KgflowError, match=f"{name} cannot read its relations backwards"):
-        build(name, E, 2 * R, 12, reciprocals=False)
+        build(name, E, 2 * R, 12, inverse_relations=False)
 
 
 def test_what_is_declared_is_tried():
@@ -146,25 +146,29 @@ def test_what_is_declared_is_tried():
         f_entity, f_relation = Affine, Translation
 
     model = MODELS.pop("leaning")(E, 2 * R, 4)
-    assert model.mirrored(model.relation.weight) is not None
+    assert model.inverse_relation(model.relation.weight) is not None
     with pytest.raises(KgflowError, match="leaning cannot read its relations backwards"):
         mirror(model)
 
 
 def test_half_of_an_odd_number_of_relations_is_refused():
-    with pytest.raises(KgflowError, match="3 relations are no relations with their reciprocals"):
-        build("complex", E, 3, 4, reciprocals=False)
+    with pytest.raises(
+        KgflowError, match="3 relations are no relations with their inverse_relations"
+    ):
+        build("complex", E, 3, 4, inverse_relations=False)
 
 
 def test_a_bias_does_not_go_with_it():
     with pytest.raises(KgflowError, match="a bias counts for tails only"):
-        build("complex", E, 2 * R, 12, bias=True, reciprocals=False)
+        build("complex", E, 2 * R, 12, bias=True, inverse_relations=False)
 
 
 def test_a_run_keeps_it(tmp_path):
-    run = kgflow.train(DATA, "complex", dim=4, epochs=2, reciprocals=False, out=tmp_path / "run")
+    run = kgflow.train(
+        DATA, "complex", dim=4, epochs=2, inverse_relations=False, out=tmp_path / "run"
+    )
     again = kgflow.open(tmp_path / "run")
-    assert again.config.model.reciprocals is False
+    assert again.config.model.inverse_relations is False
     h, r, t = everything()
     close(again.model.score(t, r + R, h), again.model.score(h, r, t), 1e-5)
     torch.testing.assert_close(again.model.relation.weight, run.model.relation.weight)

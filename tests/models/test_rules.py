@@ -65,8 +65,8 @@ def scores(model: Model, r: int, h: Tensor | None = None, t: Tensor | None = Non
         rows = model.entity.weight
         h, t = (x.flatten(0, 1) for x in torch.broadcast_tensors(rows[:, None], rows))
         return scores(model, r, h, t).view(E, E)
-    query = model.lower_query(h, model.relation.weight[r].expand(len(h), -1))
-    keys = model.lower_keys(t)
+    query = model.encode_query(h, model.relation.weight[r].expand(len(h), -1))
+    keys = model.encode_keys(t)
     return model.pairwise(query.Q, keys.K) + query.a + keys.b
 
 
@@ -198,7 +198,7 @@ def turns(put: Callable[[Model, int, Tensor], None], sphere: bool = False) -> Fa
 
 def action(model: Model, r: int) -> Tensor:
     """The matrix by which an orthogonal relation acts on rows of entities."""
-    Q = model.lower_query(torch.eye(DIM).double(), model.relation.weight[[r]].expand(DIM, -1)).Q
+    Q = model.encode_query(torch.eye(DIM).double(), model.relation.weight[[r]].expand(DIM, -1)).Q
     return (Q / Q[0].norm()).T
 
 
@@ -523,7 +523,7 @@ def swapped(model: Model, family: Family, r: int, element: Any) -> Tensor:
     if not isinstance(getattr(model, "D", None), KullbackLeibler):
         return scores(model, r).T
     query = model.D.query(model.flow(model.entity.weight))
-    keys = model.lower_keys(family.best(model, model.entity.weight, element))
+    keys = model.encode_keys(family.best(model, model.entity.weight, element))
     return query.Q @ keys.K.T + query.a[:, None] + keys.b
 
 
@@ -614,7 +614,7 @@ def networks_are_not_linear(model: Model) -> None:
     """f(h, r, t) = q(h)ᵀ t is linear in t, q'(t)ᵀ h was to be; but q' ≥ 0, and linear only as 0."""
     e = model.entity.weight
     q, opposite = (
-        model.lower_query(s * e, model.relation.weight[:1].expand(E, -1)).Q for s in (1, -1)
+        model.encode_query(s * e, model.relation.weight[:1].expand(E, -1)).Q for s in (1, -1)
     )
     assert (q >= 0).all()
     assert (opposite >= 0).all()
@@ -627,11 +627,11 @@ def long_heads_have_one_answer(model: Model) -> None:
     """A relation only adds to what comes before the first ReLU: for long heads all answer alike."""
     long = 1e9 * model.entity.weight
     q, other = (
-        normalize(model.lower_query(long, model.relation.weight[[r] * E]).Q) for r in (0, 1)
+        normalize(model.encode_query(long, model.relation.weight[[r] * E]).Q) for r in (0, 1)
     )
     close(q, other, 1e-6)
     near, far = (
-        model.lower_query(model.entity.weight, model.relation.weight[[r] * E]).Q for r in (0, 1)
+        model.encode_query(model.entity.weight, model.relation.weight[[r] * E]).Q for r in (0, 1)
     )
     assert differ(near, far)
 
@@ -694,7 +694,7 @@ NO: dict[tuple[str, str], Callable[[Model], None]] = {
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_cell_has_a_construction_or_an_argument(name):
-    cells = {rule: getattr(MODELS[name].row, rule) for rule in RULES}
+    cells = {rule: getattr(MODELS[name].card, rule) for rule in RULES}
     assert cells == {rule: (name, rule) not in NO for rule in RULES}
     assert name in FAMILIES or not any(cells[rule] for rule in RULES if rule != "antisymmetry")
 

@@ -26,7 +26,7 @@ def moved(*by: int) -> np.ndarray:
     return np.where(inside, np.ravel_multi_index(q.clip(0, SIDE - 1), (SIDE,) * AXES), NOWHERE)
 
 
-def mirrored(axis: int) -> np.ndarray:
+def inverse_relation(axis: int) -> np.ndarray:
     """Where each point goes in the mirror."""
     q = POINTS.copy()
     q[axis] = SIDE - 1 - q[axis]
@@ -34,7 +34,7 @@ def mirrored(axis: int) -> np.ndarray:
 
 
 RELATIONS = {
-    "symmetric": mirrored(2),
+    "symmetric": inverse_relation(2),
     "first": moved(1, 0, 0, 0),
     "inverse": moved(-1, 0, 0, 0),
     "second": moved(0, 1, 0, 0),

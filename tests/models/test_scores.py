@@ -36,9 +36,9 @@ def test_all_scores_are_one_product_or_pairwise(name):
     model = CONSTRUCTORS[name].make()
     h, r = torch.cartesian_prod(torch.arange(E), torch.arange(R)).unbind(1)
     (Q, a), (K, b) = model.query(h, r), model.keys(torch.arange(E))
-    met = Q @ K.T if model.meet is None else model.meet(Q, K)
+    met = Q @ K.T if model.interaction is None else model.interaction(Q, K)
     close((met + a[:, None] + b).flatten(), model.score(*triples()), 1e-10)
-    entities = Entities(model.entity.weight, model.lower_keys, model.meet, block=3)
+    entities = Entities(model.entity.weight, model.encode_keys, model.interaction, block=3)
     close(entities.scores(Q, a), met + a[:, None] + b, 1e-10)
 
 
@@ -49,7 +49,7 @@ def test_asking_by_ids_is_lowering_their_rows_in_value_and_gradient(name):
     found, gradients = [], []
     for query in (
         model.ask(model.entity(h), r),
-        model.lower_query(model.entity(h), model.relation(r)),
+        model.encode_query(model.entity(h), model.relation(r)),
     ):
         model.zero_grad()
         weight = torch.arange(query.Q.numel()).view_as(query.Q).cos()
@@ -100,14 +100,15 @@ def test_gradients_are_finite_differences(name):
     r = model.relation.weight.detach()[:3].clone()
     for rows in (h, r, t):
         rows.requires_grad_(rows is not r or not case.stepped)
-    assert torch.autograd.gradcheck(lambda h, r: tuple(model.lower_query(h, r)), (h, r))
-    assert torch.autograd.gradcheck(lambda t: tuple(model.lower_keys(t)), (t,))
-    if model.meet is not None:
+    assert torch.autograd.gradcheck(lambda h, r: tuple(model.encode_query(h, r)), (h, r))
+    assert torch.autograd.gradcheck(lambda t: tuple(model.encode_keys(t)), (t,))
+    if model.interaction is not None:
         Q, K = (
-            x.detach().requires_grad_() for x in (model.lower_query(h, r).Q, model.lower_keys(t).K)
+            x.detach().requires_grad_()
+            for x in (model.encode_query(h, r).Q, model.encode_keys(t).K)
         )
         assert torch.autograd.gradcheck(model.pairwise, (Q, K))
-        assert torch.autograd.gradcheck(model.meet, (Q, K))
+        assert torch.autograd.gradcheck(model.interaction, (Q, K))
 
 
 def test_no_model_escapes_this_table():

@@ -188,8 +188,8 @@ def move(entity, relation, h, r, t):
     sigma = relation[1][r]
     entity[0][t] = sigma * entity[0][h] + relation[0][r]
     scales = [(sigma * part[h]).abs() for part in entity[1:]]
-    for part, straight, mirrored in zip(entity[1:], scales, scales[::-1], strict=True):
-        part[t] = torch.where(sigma < 0, mirrored, straight)
+    for part, straight, inverse_relation in zip(entity[1:], scales, scales[::-1], strict=True):
+        part[t] = torch.where(sigma < 0, inverse_relation, straight)
 
 
 def test_a_symmetric_relation():
@@ -224,8 +224,8 @@ def test_softplus_scales_hold_no_inverse():
 def test_rows_count_the_numbers(name):
     model = build(name, E, R, 12)
     for table, expression in (
-        (model.entity, model.row.entity),
-        (model.relation, model.row.relation),
+        (model.entity, model.card.entity),
+        (model.relation, model.card.relation),
     ):
         assert table.weight.shape[1] == eval(expression, {"n": 12})
 

@@ -103,5 +103,5 @@ def test_tucker_flow_picks_its_functions_by_the_core():
     nfe.relation.weight.data = torch.cat(parts(flow.relation, j), dim=1).detach()
     heads, tails = (torch.cat(parts(flow.entity, c), dim=1) for c in (i, k))
     h, r, t = IDS
-    query, keys = nfe.lower_query(heads[h], nfe.relation(r)), nfe.lower_keys(tails[t])
+    query, keys = nfe.encode_query(heads[h], nfe.relation(r)), nfe.encode_keys(tails[t])
     close(flow.score(*IDS), nfe.pairwise(query.Q, keys.K) + query.a + keys.b, 1e-12)

@@ -20,9 +20,9 @@ def runs(tmp_path_factory):
     place = tmp_path_factory.mktemp("runs")
     settings = {"dim": 4, "epochs": 2, "held_out": 0.4}
     kgflow.train(DATA, "nfe-1", seed=0, margin=3.0, out=place / "a", **settings)
-    kgflow.train(DATA, "nfe-1", seed=1, margin=1.0, both_ends=True, out=place / "b", **settings)
+    kgflow.train(DATA, "nfe-1", seed=1, margin=1.0, bidirectional=True, out=place / "b", **settings)
     kgflow.train(DATA, "complex", seed=0, margin=-4.0, out=place / "c", **settings)
-    both = {"seed": 1, "both_ends": True}
+    both = {"seed": 1, "bidirectional": True}
     kgflow.train(DATA, "nfe-1-complex", **both, out=place / "d", **settings)
     kgflow.train(DATA, "transe-l1", seed=0, out=place / "norm", **settings)
     return place
@@ -59,7 +59,7 @@ def test_coverage_is_promised_only_of_what_no_run_chose_by(runs, tmp_path):
     other = kgflow.combine([runs / "a", runs / "b"], tmp_path / "other")
     assert other.config.training.held_out == 0
     with pytest.raises(KgflowError, match="no coverage can be promised"):
-        other.answer_set(head="e1", relation="r0")
+        other.prediction_set(head="e1", relation="r0")
 
 
 def test_a_run_that_is_there_stays(runs, tmp_path):
@@ -111,7 +111,7 @@ def test_it_is_not_trained(runs, tmp_path):
     ("old", "new", "sentence"),
     [
         ('name = "mean"', 'name = "nfe-1"', "called 'mean' and has no settings but 'dim'"),
-        ("both_ends = false", "both_ends = true", "has no settings but 'dim'"),
+        ("bidirectional = false", "bidirectional = true", "has no settings but 'dim'"),
         ("[[model.parts]]", "[[model.parts]]\nnmae = 3", "unknown key 'model.parts.0.nmae'"),
         (
             "[model.parts.model]",
@@ -174,7 +174,7 @@ def test_every_command_takes_it(runs, tmp_path, monkeypatch, capsys, parts):
     ):
         code, _, err = call(*words)
         assert code == 0, (words, err)
-    width = kgflow.open(combined).model.lower_keys(torch.zeros(1, 12 if parts[0] == "a" else 14)).K
+    width = kgflow.open(combined).model.encode_keys(torch.zeros(1, 12 if parts[0] == "a" else 14)).K
     lines = (tmp_path / "vectors.txt").read_text().splitlines()
     assert lines[0] == f"17 {width.shape[1]}"
     code, _, err = call("uncertainty", combined)

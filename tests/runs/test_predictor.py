@@ -14,6 +14,7 @@ from kgflow.cli import app
 from kgflow.errors import KgflowError
 from kgflow.kernels import Entities, top_k
 from kgflow.runs import discovery
+from kgflow.runs import predictor as predictor_module
 from kgflow.runs.discovery import discover
 from kgflow.runs.predictor import Predictor, Question
 

@@ -85,7 +85,7 @@ def test_reliability_and_coverage_of_a_run(run):
     for adaptive in (False, True):
         covered = run.coverage(coverage=0.8, adaptive=adaptive).to_dict()
         assert covered["low"] <= covered["measured"] <= covered["high"]
-        found = run.answer_set("France", "borders", coverage=0.8, adaptive=adaptive)
+        found = run.prediction_set("France", "borders", coverage=0.8, adaptive=adaptive)
         assert len(found) == len(found.answers) <= covered["size"]["largest"]
 
 
@@ -96,7 +96,7 @@ def test_without_validation_there_is_no_calibration_and_no_promise(tmp_path):
     with pytest.raises(KgflowError, match="no valid facts"):
         run.calibrate()
     with pytest.raises(KgflowError, match="train with --held-out"):
-        run.answer_set("e0", "r0")
+        run.prediction_set("e0", "r0")
 
 
 def test_frames_are_polars_and_uncertainty_is_the_entropy(run):

@@ -130,7 +130,7 @@ def test_every_entity_has_its_page_whatever_its_name(client, served_run):
 
 
 def test_neighbours_are_the_nearest_keys(client, served_run):
-    K = served_run.model.lower_keys(served_run.model.entity.weight).K.detach()
+    K = served_run.model.encode_keys(served_run.model.entity.weight).K.detach()
     distance = (K[10] - K).norm(dim=1)
     distance[10] = float("inf")
     found = client.get("/v1/entity/10").json()

@@ -122,8 +122,8 @@ def test_questions_both_ways(visit):
     assert page.locator(".badge.known").count() > 0
     heads = settled(visit("/ask?relation=borders&tail=Spain")).page
     assert heads.get_by_role("heading", name="(?, borders, Spain)").is_visible()
-    between = settled(visit("/ask?head=France&tail=Spain")).page
-    assert between.locator(".answers a", has_text="borders").count() == 1
+    score_relations = settled(visit("/ask?head=France&tail=Spain")).page
+    assert score_relations.locator(".answers a", has_text="borders").count() == 1
 
 
 @pytest.mark.parametrize("width", [1280, 400])

@@ -107,7 +107,7 @@ def test_step_in_single_precision_is_near_double(name):
 @pytest.mark.parametrize("name", ALL_MODELS)
 def test_the_fast_map_is_found(name):
     model = build(name, 5, 2, 12)
-    if model.meet is None:
+    if model.interaction is None:
         assert type(key_map(model)) is FAST.get(name, AutogradKeys)
 
 

@@ -128,7 +128,7 @@ def test_softmax_that_keeps_no_scores_is_the_same():
     found = []
     for keep in (0, 10**9):
         out = torch.empty_like(model.entity.weight)
-        kernel = SoftmaxKernel(AutogradKeys(model.lower_keys), block=5, keep=keep)
+        kernel = SoftmaxKernel(AutogradKeys(model.encode_keys), block=5, keep=keep)
         found.append((*kernel(*query, model.entity.weight, targets, Stored(out)), out))
     for one, other in zip(*found, strict=True):
         assert torch.equal(one, other)

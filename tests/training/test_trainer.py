@@ -10,7 +10,7 @@ import kgflow
 from graphs import random_graph
 from kgflow.config import Experiment, ModelConfig, TrainingConfig
 from kgflow.errors import KgflowError
-from kgflow.models import table
+from kgflow.models import embedding
 from kgflow.runs.training import resume, run_experiment
 from kgflow.training import Diverged, Interrupted, batches
 
@@ -95,7 +95,7 @@ def test_with_batch_norm_and_hidden_dropout_it_resumes_the_same(tmp_path, averag
 def test_what_a_batch_draws_depends_on_seed_epoch_and_batch_only(monkeypatch, tmp_path):
     def drawn(name, callbacks=(), **training):
         seen = []
-        monkeypatch.setattr(table, "dropout", lambda x, share: seen.append(torch.rand(())) or x)
+        monkeypatch.setattr(embedding, "dropout", lambda x, share: seen.append(torch.rand(())) or x)
         run_experiment(experiment(epochs=2, **training), DATA, tmp_path / name, callbacks=callbacks)
         return torch.stack(seen)
 

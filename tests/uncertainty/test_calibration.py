@@ -8,16 +8,16 @@ from scipy.special import expit
 from graphs import ALL_MODELS, random_graph, random_model
 from kgflow.uncertainty import (
     Calibration,
-    Census,
+    CandidateScores,
     Identity,
     Isotonic,
     Logistic,
     Reliability,
     calibrate,
     differences,
-    take_census,
+    score_candidates,
 )
-from kgflow.uncertainty import census as census_module
+from kgflow.uncertainty import candidates as census_module
 
 MARGIN = 1.0
 
@@ -36,7 +36,7 @@ def drawn(log_odds, facts=400, others=20, seed=0, relations=1):
     # As many false candidates for each true one as there are in truth.
     weight = np.full(other.shape, 1 / share / others)
     ids = np.arange(facts)
-    return Census(ids, ids % relations, ids, true - MARGIN, other - MARGIN, weight)
+    return CandidateScores(ids, ids % relations, ids, true - MARGIN, other - MARGIN, weight)
 
 
 GRID = np.linspace(-8, 6, 200)
@@ -66,7 +66,7 @@ def test_a_relation_that_differs_has_its_own_map():
     columns = [np.concatenate([getattr(c, k) for c in (one, two)]) for k in ("true", "other")]
     weight = np.concatenate([one.weight, two.weight])
     ids = np.arange(600)
-    both = Census(ids, ids // 300, ids, *columns, weight)
+    both = CandidateScores(ids, ids // 300, ids, *columns, weight)
     found = calibrate(both, MARGIN)
     assert found.own
     z = np.array([-2.0, -1.0, 0.0])
@@ -125,7 +125,7 @@ MODEL = random_model("nfe-1", DATA)
 
 def test_a_census_counts_every_candidate_once():
     known = DATA.queries()
-    found = take_census(MODEL, DATA.queries("test"), known)
+    found = score_candidates(MODEL, DATA.queries("test"), known)
     assert len(found) == 2 * len(DATA.test)
     assert (np.bincount(found.fact) == 2).all()
     splits = (DATA.split(name).array().tolist() for name in ("train", "valid", "test"))
@@ -138,12 +138,14 @@ def test_a_census_counts_every_candidate_once():
 
 def test_what_is_drawn_stands_for_the_rest(monkeypatch):
     questions, known = DATA.queries("test"), DATA.queries()
-    whole = take_census(MODEL, questions, known)
+    whole = score_candidates(MODEL, questions, known)
     monkeypatch.setattr(census_module, "HARD", 4)
     monkeypatch.setattr(census_module, "DRAWN", 8)
     raw = Calibration(margin=MARGIN + 4)
-    sums = [Reliability.of(raw, take_census(MODEL, questions, known, seed)) for seed in range(60)]
-    assert take_census(MODEL, questions, known).weight.sum() == whole.weight.sum()
+    sums = [
+        Reliability.of(raw, score_candidates(MODEL, questions, known, seed)) for seed in range(60)
+    ]
+    assert score_candidates(MODEL, questions, known).weight.sum() == whole.weight.sum()
     exact = Reliability.of(raw, whole)
     for name in ("brier", "log_loss"):
         means = [getattr(s, name)().mean() for s in sums]
@@ -152,7 +154,7 @@ def test_what_is_drawn_stands_for_the_rest(monkeypatch):
 
 
 def test_numbers_equal_a_naive_loop():
-    census = take_census(MODEL, DATA.queries("test"), DATA.queries())
+    census = score_candidates(MODEL, DATA.queries("test"), DATA.queries())
     calibration = Calibration(margin=2.0, own={1: Logistic(slope=0.3, intercept=-1.0)})
     found = Reliability.of(calibration, census)
     brier, loss, said = [], [], 0.0
@@ -176,8 +178,8 @@ def test_numbers_equal_a_naive_loop():
 def test_scores_of_any_model_are_calibrated(name):
     """Even of a random model, whose scores say nothing: then shares are all there is to say."""
     model, known = random_model(name, DATA), DATA.queries()
-    learned = calibrate(take_census(model, DATA.queries("valid"), known), 20.0)
-    test = take_census(model, DATA.queries("test"), known)
+    learned = calibrate(score_candidates(model, DATA.queries("valid"), known), 20.0)
+    test = score_candidates(model, DATA.queries("test"), known)
     before, after = (Reliability.of(c, test) for c in (Calibration(margin=20.0), learned))
     for number, (difference, error) in differences(before, after, draws=100).items():
         assert difference <= 2 * error, number

@@ -7,12 +7,12 @@ import torch
 from graphs import random_graph, random_model
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
-from kgflow.runs.prediction_set import answer_set
+from kgflow.runs.prediction_set import prediction_set
 from kgflow.runs.predictor import Predictor, Question
 from kgflow.uncertainty import (
-    ByMass,
-    ByRank,
     Conformal,
+    MassScore,
+    RankScore,
     check_coverage,
     conform,
     cover,
@@ -20,7 +20,7 @@ from kgflow.uncertainty import (
 )
 from kgflow.uncertainty.coverage import Coverage, design_effect
 
-KINDS = {"rank": ByRank(), "mass": ByMass(0.7)}
+KINDS = {"rank": RankScore(), "mass": MassScore(0.7)}
 ENTITIES = 12
 
 
@@ -89,7 +89,7 @@ def test_a_set_is_a_naive_loops(kind):
 def test_ties_are_broken_evenly():
     """An answer's V is uniform over the places of its equals, so a set holds each as often."""
     S, u = torch.tensor([[2.0, 1.0, 1.0, 1.0, 0.0]]), torch.linspace(0, 1, 101).double()
-    V = ByRank()(S.expand(101, 5), S[:, 1].expand(101), u)
+    V = RankScore()(S.expand(101, 5), S[:, 1].expand(101), u)
     assert V.min() == 1
     assert V.max() == 4
     torch.testing.assert_close(V, 1 + 3 * u)
@@ -105,7 +105,8 @@ def test_sets_of_questions_leave_known_facts_out_and_come_back_alike(kind):
     conformal = conform(MODEL, strange, DATA.queries("valid"), known)
     predictor = Predictor(MODEL, DATA, 1.0)
     small, large, again = (
-        answer_set(predictor, strange, conformal, Question("e1", "r0"), c) for c in (0.3, 0.8, 0.8)
+        prediction_set(predictor, strange, conformal, Question("e1", "r0"), c)
+        for c in (0.3, 0.8, 0.8)
     )
     assert large.answers.equals(again.answers)
     assert not large.answers["known"].any()
@@ -117,7 +118,7 @@ def test_sets_of_questions_leave_known_facts_out_and_come_back_alike(kind):
     assert (large.held_out, large.own) == (120, False)
     assert "0.8" in str(large)
     with pytest.raises(KgflowError, match="ask with a relation"):
-        answer_set(predictor, strange, conformal, Question("e1", tail="e2"), 0.8)
+        prediction_set(predictor, strange, conformal, Question("e1", tail="e2"), 0.8)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,8 +141,8 @@ def test_ranks_tell_the_coverage_of_sets_by_rank(coverage, ties):
         with torch.no_grad():
             model.entity.weight[::2] = model.entity.weight[:1]
     known, questions = DATA.queries(), DATA.queries("test")
-    conformal = conform(model, ByRank(), DATA.queries("valid"), known, by_relation=True)
-    slow = cover(model, ByRank(), conformal, questions, known, coverage)
+    conformal = conform(model, RankScore(), DATA.queries("valid"), known, by_relation=True)
+    slow = cover(model, RankScore(), conformal, questions, known, coverage)
     quick = cover_ranked(rank(model, questions, known), conformal, coverage)
     for name in ("h", "r", "t", "covered", "size"):
         assert np.array_equal(getattr(slow, name), getattr(quick, name)), name

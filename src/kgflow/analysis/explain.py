@@ -88,7 +88,7 @@ class Explainer:
         for d in graph.direct(h, t).tolist():
             if d != r:
                 yield Rule((d,), r, R), [_forward((h, d, t), R)]
-        first, middle, second = graph.between(h, t)
+        first, middle, second = graph.score_relations(h, t)
         ways = dict(zip(zip(first.tolist(), second.tolist(), strict=True), middle, strict=True))
         paths = {Rule(way, r, R): int(self.judge.known.paths[way]) for way in ways}
         few = sorted(
@@ -127,7 +127,7 @@ class Explainer:
     @torch.no_grad()
     def _keys(self, ids: Ids) -> torch.Tensor:
         model = self.predictor.model
-        return model.lower_keys(model.entity(self.predictor.tensor(ids))).K
+        return model.encode_keys(model.entity(self.predictor.tensor(ids))).K
 
 
 def explain(run: Run, head: str, relation: str, tail: str, n: int = 3) -> list[Reason]:

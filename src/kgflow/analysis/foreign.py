@@ -17,7 +17,7 @@ def foreign_heads(r: Ids, pool: Ids, known: QueryIndex, seed: int = 0) -> Ids:
     Args:
         r: relations; for a reciprocal one, the entity is no known tail.
         pool: whom to draw from, each as often as it stands here.
-        known: all facts, with reciprocals.
+        known: all facts, with inverse_relations.
         seed: of the draw.
 
     Example:

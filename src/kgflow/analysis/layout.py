@@ -56,7 +56,7 @@ def layout(run: Run, seed: int = 0) -> Layout:
     from sklearn.decomposition import PCA
 
     model = run.model
-    K = model.lower_keys(model.entity.weight).K.double().cpu().flatten(1).numpy()
+    K = model.encode_keys(model.entity.weight).K.double().cpu().flatten(1).numpy()
     metric = model.flow(model.entity.weight[:1]) is not None and is_distance(model)
     few = 3 < len(K) <= FEW
     wanted = min(COMPONENTS if few else 2, *K.shape)

@@ -103,7 +103,7 @@ def _nearest(run: Run, e: int, k: int) -> list[str]:
     if isinstance(model, FlowModel):
         Q, a = model.D.query(model.flow(model.entity.weight[[e]]))
     elif is_distance(model):
-        Q = 2 * model.lower_keys(model.entity.weight[[e]]).K
+        Q = 2 * model.encode_keys(model.entity.weight[[e]]).K
         a = -Q.square().sum(-1) / 4
     else:
         return []  # its D, if there is one, compares something else

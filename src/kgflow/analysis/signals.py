@@ -24,7 +24,7 @@ def signals(
     h: Ids,
     r: Ids,
     known: QueryIndex,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> dict[str, Floats]:
     r"""What there is to go by for each query (h, r, ?), ``(Q,)`` each, higher for surer.
 
@@ -44,9 +44,9 @@ def signals(
         h: the entities asked about.
         r: relations; a reciprocal one asks for heads.
         known: answers that are no news, left out.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
-    score, answer = best_answers(run.model, h, r, known, 2, tell)
+    score, answer = best_answers(run.model, h, r, known, 2, progress)
     degree = run.data.train.degrees(len(run.data.entities)).astype(np.float64)
     found = {
         "top score": score[:, 0],

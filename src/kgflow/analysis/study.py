@@ -89,7 +89,7 @@ class Study:
 def study(
     run: Run,
     split: str = "test",
-    tell: Tell = lambda share: None,
+    progress: Tell = lambda share: None,
     most: int | None = None,
 ) -> Study:
     """Measure what entropies know beforehand, beside score, margin and degree.
@@ -104,15 +104,15 @@ def study(
     Args:
         run: a trained run.
         split: train, valid or test.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
         most: facts of a split to look at, drawn where there are more; all if not given.
     """
     questions, others = _asked(run, split, most)
     if not len(questions):
         raise KgflowError(f"{run.data.name} has no {split} facts to study")
-    real = signals(run, questions.h, questions.r, others, _part(tell, 0, 4))
-    each = _measured(run, questions, real, _part(tell, 1, 4))
-    joined = _joined(run, split, each, most, _part(tell, 2, 4))
+    real = signals(run, questions.h, questions.r, others, _part(progress, 0, 4))
+    each = _measured(run, questions, real, _part(progress, 1, 4))
+    joined = _joined(run, split, each, most, _part(progress, 2, 4))
     ranks = each.ranks
     return Study(
         data=run.data.name,
@@ -124,7 +124,7 @@ def study(
         hits1=float((ranks <= 1).mean()),
         hits10=float((ranks <= 10).mean()),
         errors=_errors({**each.signals, **joined}, ranks, each.query),
-        foreign=_foreign(run, questions, others, real, _part(tell, 3, 4)),
+        foreign=_foreign(run, questions, others, real, _part(progress, 3, 4)),
         curves=_curves(each.signals, ranks),
         added=_added(joined, ranks <= 1, each.query),
     )
@@ -142,23 +142,25 @@ def _drawn(facts: Triples, most: int | None) -> Triples:
     return facts.take(np.random.default_rng(0).permutation(len(facts))[:most])
 
 
-def _measured(run: Run, questions: QueryIndex, real: Mapping[str, Floats], tell: Tell) -> _Measured:
-    ranking = rank(run.model, questions, run.predictor.known, tell=tell)
+def _measured(
+    run: Run, questions: QueryIndex, real: Mapping[str, Floats], progress: Tell
+) -> _Measured:
+    ranking = rank(run.model, questions, run.predictor.known, progress=progress)
     query = questions.find(ranking.h, ranking.r)
     each = {name: values[query] for name, values in real.items()}
     return _Measured(each, ranking.rank("realistic"), query)
 
 
 def _joined(
-    run: Run, split: str, each: _Measured, most: int | None, tell: Tell
+    run: Run, split: str, each: _Measured, most: int | None, progress: Tell
 ) -> dict[str, Floats]:
     """Several signals as one, fitted to validation, where there is one besides the split."""
     questions, others = _asked(run, "valid", most)
     entropies = [name for name in ENTROPIES if name in each.signals]
     if split == "valid" or not len(questions):
         return {}
-    real = signals(run, questions.h, questions.r, others, _part(tell, 0, 2))
-    fitted = _measured(run, questions, real, _part(tell, 1, 2))
+    real = signals(run, questions.h, questions.r, others, _part(progress, 0, 2))
+    fitted = _measured(run, questions, real, _part(progress, 1, 2))
     groups = {WITHOUT: [*BASELINES]}
     if entropies:
         groups[WITH] = [*BASELINES, *entropies]
@@ -210,7 +212,7 @@ def _foreign(
     questions: QueryIndex,
     others: QueryIndex,
     real: Mapping[str, Floats],
-    tell: Tell,
+    progress: Tell,
 ) -> "pl.DataFrame":
     import polars as pl
 
@@ -220,7 +222,7 @@ def _foreign(
         heads = foreign_heads(questions.r, pool, run.predictor.known)
         kept = np.flatnonzero(heads >= 0)
         given = heads[kept], questions.r[kept], others
-        strange = signals(run, *given, _part(tell, place, len(pools)))
+        strange = signals(run, *given, _part(progress, place, len(pools)))
         good, pair = np.arange(2 * len(kept)) < len(kept), np.tile(np.arange(len(kept)), 2)
         for name, values in real.items():
             both = np.concatenate([values[kept], strange[name]])
@@ -245,5 +247,5 @@ def _curves(found: Mapping[str, Floats], ranks: Floats) -> "pl.DataFrame":
     return pl.concat(parts)
 
 
-def _part(tell: Tell, place: int, of: int) -> Tell:
-    return lambda share: tell((place + share) / of)
+def _part(progress: Tell, place: int, of: int) -> Tell:
+    return lambda share: progress((place + share) / of)

@@ -20,8 +20,8 @@ def calibrate(run: RunPath, device: Device = "cpu", json: Json = False) -> None:
     from kgflow.runs.run import Run
 
     opened = Run.open(run, device)
-    with share_bar("counting valid") as tell:
-        learned = opened.calibrate(tell)
+    with share_bar("counting valid") as progress:
+        learned = opened.calibrate(progress)
     found: dict[str, Any] = {
         "run": run,
         "facts": learned.facts,
@@ -29,8 +29,8 @@ def calibrate(run: RunPath, device: Device = "cpu", json: Json = False) -> None:
         "own_maps": len(learned.own),
     }
     if len(opened.data.test):
-        with share_bar("counting test") as tell:
-            found |= opened.reliability("test", tell)
+        with share_bar("counting test") as progress:
+            found |= opened.reliability("test", progress)
     if json:
         show_json(found)
         return

@@ -71,14 +71,14 @@ def evaluate(
     if coverage is not None:
         opened.conformal(coverage, by_relation, adaptive)  # refuses before the ranking
     facts = _facts(opened, known) if known else None
-    with share_bar("ranking") as tell:
-        result = opened.evaluate(split, by, facts, tell)
+    with share_bar("ranking") as progress:
+        result = opened.evaluate(split, by, facts, progress)
     if ranks is not None:
         _write_ranks(ranks, opened, result.ranking)
     found = result.to_dict()
     if coverage is not None:
-        with share_bar("covering") as tell:
-            measured = opened.coverage(split, coverage, by_relation, adaptive, tell)
+        with share_bar("covering") as progress:
+            measured = opened.coverage(split, coverage, by_relation, adaptive, progress)
         names = opened.data.relations.names if by == "relation" else ()
         found["coverage"] = measured.to_dict(names)
     if json:
@@ -125,8 +125,8 @@ def show(metrics: dict[str, Any]) -> None:
 def _confidence(run: "Run", split: str, json: bool) -> None:
     from kgflow.cli.progress import share_bar
 
-    with share_bar("ranking") as tell:
-        found = run.evaluate_confidence(split, tell)
+    with share_bar("ranking") as progress:
+        found = run.evaluate_confidence(split, progress)
     if json:
         show_json({"split": split} | found.to_dict())
         return

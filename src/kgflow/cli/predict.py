@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kgflow.analysis import Reason
-    from kgflow.runs.prediction_set import AnswerSet
+    from kgflow.runs.prediction_set import PredictionSet
     from kgflow.runs.predictor import Predictor, Question
     from kgflow.runs.run import Run
 
@@ -117,19 +117,19 @@ def predict(
 
 def _sets(
     run: "Run", questions: list["Question"], coverage: float, by_relation: bool, adaptive: bool
-) -> list["AnswerSet"]:
+) -> list["PredictionSet"]:
     from kgflow.cli.progress import share_bar
 
-    with share_bar("answering") as tell:
+    with share_bar("answering") as progress:
         sets = []
         for done, q in enumerate(questions, start=1):
             asked = (q.head, q.relation, q.tail)
-            sets.append(run.answer_set(*asked, coverage, by_relation, adaptive))
-            tell(done / len(questions))
+            sets.append(run.prediction_set(*asked, coverage, by_relation, adaptive))
+            progress(done / len(questions))
     return sets
 
 
-def _show_sets(sets: list["AnswerSet"], k: int) -> None:
+def _show_sets(sets: list["PredictionSet"], k: int) -> None:
     for found in sets:
         _show([found.question], found.answers.head(k))
         if len(found) > k:
@@ -178,11 +178,11 @@ def _reasons(run: "Run", answers: "pl.DataFrame", count: int) -> dict[int, list[
 
     explainer, data, found = Explainer(run.predictor), run.data, {}
     best = [(i, row) for i, row in enumerate(answers.to_dicts()) if row["rank"] <= count]
-    with share_bar("reasons") as tell:
+    with share_bar("reasons") as progress:
         for done, (place, row) in enumerate(best, start=1):
             h, t = (data.entities.id(row[side]) for side in ("head", "tail"))
             found[place] = explainer.explain(h, data.relations.id(row["relation"]), t)
-            tell(done / len(best))
+            progress(done / len(best))
     return found
 
 

@@ -37,8 +37,8 @@ def report(
     from kgflow.runs.run import Run
 
     opened = [Run.open(run, device) for run in runs]
-    with share_bar("report") as tell:
-        written = write_report(opened, out, split, entity or (), tell)
+    with share_bar("report") as progress:
+        written = write_report(opened, out, split, entity or (), progress)
     if json:
         show_json(_numbers(written))
     else:

@@ -52,8 +52,8 @@ def rules(
     if picture is not None:
         check_picture(picture)
     opened = Run.open(run, device)
-    with share_bar("rules") as tell:
-        believed = beliefs(opened, relation, kind, k, everything, tell)
+    with share_bar("rules") as progress:
+        believed = beliefs(opened, relation, kind, k, everything, progress)
     if picture is not None:
         from kgflow.analysis.plots import rules_picture
 

@@ -51,8 +51,8 @@ def serve(
     except ModuleNotFoundError as error:
         raise KgflowError(f"serving needs {error.name}: install kgflow[serve]") from None
     with listen(host, port) as listening:
-        with share_bar("indexing") as tell:
-            choice = choose_search(opened, index, min_recall, tell)
+        with share_bar("indexing") as progress:
+            choice = choose_search(opened, index, min_recall, progress)
         hosts = (*LOCAL, "[::1]") if host in LOCAL else ()
         app = create_app(
             opened, choice=choice, token=token, cors=cors or (), hosts=hosts, queue=queue

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kgflow.runs.run import Run
     from kgflow.training import Callback
 
-FLAGS = ("bias", "reciprocals", "both_ends")
+FLAGS = ("bias", "inverse_relations", "bidirectional")
 """Settings of a model that are true or false: false is an answer, too."""
 
 
@@ -38,8 +38,8 @@ def train(
     model: Annotated[str | None, typer.Option(help="The model [nfe-1].")] = None,
     dim: Annotated[int | None, _setting("dim")] = None,
     bias: Annotated[bool | None, _flag("bias")] = None,
-    reciprocals: Annotated[bool | None, _flag("reciprocals")] = None,
-    both_ends: Annotated[bool | None, _flag("both_ends")] = None,
+    inverse_relations: Annotated[bool | None, _flag("inverse_relations")] = None,
+    bidirectional: Annotated[bool | None, _flag("bidirectional")] = None,
     start: Annotated[float | None, _setting("start")] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="Of this model only, as key=value: x0=uniform.")

@@ -74,8 +74,8 @@ def tune(
     count = trials if trials is not None else PROTOCOLS[protocol].usual
     from kgflow.cli.progress import share_bar
 
-    with share_bar("tuning") as tell:
-        found = search_all(search, count, jobs, lambda done: tell(done / count))
+    with share_bar("tuning") as progress:
+        found = search_all(search, count, jobs, lambda done: progress(done / count))
     best = best_experiment(search, found)
     write_atomic(out, dump(best))
     if json:

@@ -200,8 +200,8 @@ def _study(run: "Run", split: str, path: Path | None, json: bool) -> None:
     from kgflow.analysis import study
     from kgflow.cli.progress import share_bar
 
-    with share_bar("studying") as tell:
-        found = study(run, split, tell)
+    with share_bar("studying") as progress:
+        found = study(run, split, progress)
     if path is not None:
         from kgflow.analysis.plots import rejections
 

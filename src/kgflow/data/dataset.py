@@ -65,11 +65,11 @@ class Dataset:
         return triples
 
     def queries(self, *splits: str) -> QueryIndex:
-        """The queries of these splits (of all when none is named), with reciprocals."""
+        """The queries of these splits (of all when none is named), with inverse_relations."""
         return self.index(Triples.concatenate([self.split(s) for s in splits or SPLITS]))
 
     def index(self, facts: Triples) -> QueryIndex:
-        """The queries of some facts over these names, with reciprocals."""
+        """The queries of some facts over these names, with inverse_relations."""
         return QueryIndex.build(facts, len(self.entities), len(self.relations))
 
     def label(self, i: int) -> str:

@@ -16,7 +16,7 @@ class QueryIndex:
     """The queries (h, r, ?) of a graph and their answers, in compressed sparse rows.
 
     The tails of query q are `tails[offsets[q]:offsets[q + 1]]`, in ascending order; queries
-    ascend by (h, r). With reciprocals, (t, r + R, ?) asks for the heads of (?, r, t), so that
+    ascend by (h, r). With inverse_relations, (t, r + R, ?) asks for the heads of (?, r, t), so that
     one index serves both sides. Built from the training triples it feeds the loss; built from
     all splits it is the filter of the ranking.
 

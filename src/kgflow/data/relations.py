@@ -33,7 +33,7 @@ class Cardinality:
 
     @classmethod
     def of(cls, index: QueryIndex) -> Cardinality:
-        """The cardinalities of an index with reciprocals."""
+        """The cardinalities of an index with inverse_relations."""
         queries = np.bincount(index.r, minlength=index.relations)
         facts = np.zeros(index.relations, dtype=np.int64)
         np.add.at(facts, index.r, index.counts)

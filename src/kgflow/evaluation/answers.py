@@ -21,7 +21,7 @@ def best_answers(
     r: NDArray[np.int64],
     known: QueryIndex,
     k: int,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The k best answers to queries ``(B,)`` that are not known: scores and ids, ``(B, k)``.
 
@@ -31,10 +31,10 @@ def best_answers(
         r: relations; a reciprocal one asks for heads.
         known: answers to leave out.
         k: how many; scores of -inf stand where there are fewer.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
     model.eval()
-    entities = Entities(model.entity.weight, model.answer_keys, model.meet)
+    entities = Entities(model.entity.weight, model.answer_keys, model.interaction)
     k, device = min(k, len(entities)), model.entity.weight.device
     # With none of nothing in front, no query at all is no special case.
     scores, ids = [torch.empty(0, k)], [torch.empty(0, k, dtype=torch.long)]
@@ -46,5 +46,5 @@ def best_answers(
         best = top_k(query.Q, query.a, entities, k, banned)
         scores.append(best.score.cpu())
         ids.append(best.entity.cpu())
-        tell(min(1.0, (low + CHUNK) / len(h)))
+        progress(min(1.0, (low + CHUNK) / len(h)))
     return torch.cat(scores).double().numpy(), torch.cat(ids).numpy()

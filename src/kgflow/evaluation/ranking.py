@@ -76,7 +76,7 @@ def rank(
     questions: QueryIndex,
     known: QueryIndex,
     memory: int = MEMORY,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Ranking:
     """Rank the answers of every question among all entities, other known answers removed.
 
@@ -85,14 +85,14 @@ def rank(
 
     Args:
         model: what scores.
-        questions: the split's queries, reciprocals included.
+        questions: the split's queries, inverse_relations included.
         known: the queries of all splits, and of whatever else is known to be true.
         memory: scores held at a time.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
     parts = [
         _rank_rows(S, questions, known, rows)
-        for rows, S in all_scores(model, questions, memory, tell)
+        for rows, S in all_scores(model, questions, memory, progress)
     ]
     joined = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else _EMPTY
     return Ranking.of(joined, questions.relations // 2)
@@ -106,7 +106,7 @@ def all_scores(
     model: Model,
     questions: QueryIndex,
     memory: int = MEMORY,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Iterator[tuple[NDArray[np.int64], Tensor]]:
     """Rows of the questions, and their scores over all entities, ``(B, E)``, so many at a time.
 
@@ -114,7 +114,7 @@ def all_scores(
         model: what scores; not training meanwhile.
         questions: what is asked.
         memory: scores held at a time.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
     training, device = model.training, model.entity.weight.device
     # A query may have to copy its relation's numbers, which for matrices are many.
@@ -122,13 +122,13 @@ def all_scores(
     size = max(1, min(memory // widest, 8192))
     model.eval()
     try:
-        entities = Entities(model.entity.weight, model.answer_keys, model.meet)
+        entities = Entities(model.entity.weight, model.answer_keys, model.interaction)
         for low in range(0, len(questions), size):
             rows = np.arange(low, min(low + size, len(questions)))
             h, r = (torch.from_numpy(ids[rows]).to(device) for ids in (questions.h, questions.r))
             query = model.query(h, r)
             yield rows, entities.scores(query.Q, query.a)
-            tell((int(rows[-1]) + 1) / len(questions))
+            progress((int(rows[-1]) + 1) / len(questions))
     finally:
         model.train(training)
 

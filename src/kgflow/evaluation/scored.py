@@ -37,20 +37,20 @@ def scored(
     questions: QueryIndex,
     known: QueryIndex,
     memory: int = MEMORY,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Iterator[Scored]:
     """Score the answers of every question, a bounded number at a time.
 
     Args:
         model: what scores.
-        questions: the queries of some facts, reciprocals included.
+        questions: the queries of some facts, inverse_relations included.
         known: the queries of all facts that are known.
         memory: scores held at a time.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
     model.eval()
     device = model.entity.weight.device
-    entities = Entities(model.entity.weight, model.answer_keys, model.meet)
+    entities = Entities(model.entity.weight, model.answer_keys, model.interaction)
     row, t, _ = questions.gather(np.arange(len(questions)))
     size = max(1, memory // max(1, questions.entities, model.relation.weight.shape[1]))
     for low in range(0, len(row), size):
@@ -63,4 +63,4 @@ def scored(
         S = S[torch.from_numpy(place)]
         S[torch.arange(len(S)), torch.from_numpy(answer)] = score
         yield Scored(h[place], r[place], answer, score, S)
-        tell((low + len(answer)) / len(row))
+        progress((low + len(answer)) / len(row))

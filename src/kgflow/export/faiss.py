@@ -43,7 +43,7 @@ class FaissFolder(FolderFormat):
 
     def fill(self, run: Run, folder: Path) -> None:
         """The index of the model's own keys."""
-        if run.model.meet is not None:
+        if run.model.interaction is not None:
             raise KgflowError(f"{run.config.model.name} is no matrix product to index")
         index = Index.build(run.predictor.entities, METHODS["flat"])
         require_faiss().write_index(index.found, str(folder / "index.faiss"))

@@ -57,7 +57,7 @@ class FolderFormat(Format):
 def parts(run: Run, kind: str) -> dict[str, Vectors]:
     """The rows of entities or relations as trained, ``(N, width)`` for each part.
 
-    Of relations, those with reciprocals: the second half answers (?, r, t).
+    Of relations, those with inverse_relations: the second half answers (?, r, t).
     """
     table = run.model.entity if kind == "entity" else run.model.relation
     rows = table.weight.detach()

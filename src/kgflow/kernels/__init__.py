@@ -1,7 +1,7 @@
 """What works on S = QKᵀ + a + b in blocks; it knows no model and no data."""
 
 from kgflow.kernels.blocks import BLOCK, blocks
-from kgflow.kernels.entities import TILE, Entities, Lower, Meet
+from kgflow.kernels.entities import TILE, Entities, Interaction, Lower
 from kgflow.kernels.kernel import Gradients, Kernel, Pass, Targets
 from kgflow.kernels.keys import AutogradKeys, BiasedKeys, FoldedKeys, KeyMap, RowKeys
 from kgflow.kernels.one_vs_all import differentiable, one_vs_all
@@ -23,10 +23,10 @@ __all__ = [
     "Exact",
     "FoldedKeys",
     "Gradients",
+    "Interaction",
     "Kernel",
     "KeyMap",
     "Lower",
-    "Meet",
     "Pairwise",
     "PairwiseKernel",
     "PairwiseSoftmax",

@@ -10,7 +10,7 @@ from kgflow.kernels.blocks import blocks
 Lower = Callable[[Tensor], tuple[Tensor, Tensor]]
 """Entity rows ``(N, w)`` to keys K ``(N, m)`` and b ``(N,)``."""
 
-Meet = Callable[[Tensor, Tensor], Tensor]
+Interaction = Callable[[Tensor, Tensor], Tensor]
 """How Q ``(B, m)`` meets K ``(N, l)``, to ``(B, N)``, where that is no matrix product."""
 
 KEEP = 2**27
@@ -32,7 +32,7 @@ class Entities:
     Args:
         table: entity rows, ``(E, w)``.
         lower: how rows become keys.
-        meet: how queries meet keys, if not by the matrix product.
+        interaction: how queries meet keys, if not by the matrix product.
         keep: numbers to keep.
         block: entities at a time.
 
@@ -48,11 +48,17 @@ class Entities:
         self,
         table: Tensor,
         lower: Lower,
-        meet: Meet | None = None,
+        interaction: Interaction | None = None,
         keep: int = KEEP,
         block: int = AT_ONCE,
     ) -> None:
-        self.table, self.lower, self.meet, self.keep, self.block = table, lower, meet, keep, block
+        self.table, self.lower, self.interaction, self.keep, self.block = (
+            table,
+            lower,
+            interaction,
+            keep,
+            block,
+        )
         self.kept: list[Tensor] = []
 
     def __len__(self) -> int:
@@ -115,13 +121,13 @@ class Entities:
             yield low, high, wide
 
     def _product(self, query: Tensor, K: Tensor, out: Tensor) -> Tensor:
-        if self.meet is None:
+        if self.interaction is None:
             return torch.mm(query, K.T, out=out)
         rows = 64
         size = max(1, TILE // (rows * max(query.shape[1], K.shape[1])))
         for top, bottom in blocks(len(query), rows):
             for low, high in blocks(len(K), size):
-                met = self.meet(query[top:bottom, :-2], K[low:high, :-2])
+                met = self.interaction(query[top:bottom, :-2], K[low:high, :-2])
                 out[top:bottom, low:high] = met
         return out.add_(query[:, -2:-1]).add_(K[:, -1])
 

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from kgflow.kernels.blocks import BLOCK
-from kgflow.kernels.entities import Lower, Meet
+from kgflow.kernels.entities import Interaction, Lower
 from kgflow.kernels.kernel import Kernel, Pass, Targets
 from kgflow.kernels.keys import AutogradKeys
 from kgflow.kernels.pairwise import PairwiseKernel
@@ -20,7 +20,7 @@ def one_vs_all(
     table: Tensor,
     lower: Lower,
     targets: Targets,
-    meet: Meet | None = None,
+    interaction: Interaction | None = None,
     block: int = BLOCK,
 ) -> Tensor:
     """The loss of each query against every entity.
@@ -31,7 +31,7 @@ def one_vs_all(
         table: entity rows, ``(E, w)``.
         lower: how rows become keys; it may hold no parameters but these rows.
         targets: c and y.
-        meet: how queries meet keys, if not by the matrix product.
+        interaction: how queries meet keys, if not by the matrix product.
         block: entities at a time.
 
     Returns:
@@ -44,7 +44,7 @@ def one_vs_all(
         tensor(2.0794)
     """
     keys = AutogradKeys(lower)
-    kernel = Kernel(keys, block=block) if meet is None else PairwiseKernel(keys, meet)
+    kernel = Kernel(keys, block=block) if interaction is None else PairwiseKernel(keys, interaction)
     return differentiable(Q, a, table, kernel, targets)
 
 

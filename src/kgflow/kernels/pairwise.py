@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from kgflow.kernels.blocks import blocks
-from kgflow.kernels.entities import TILE, Meet
+from kgflow.kernels.entities import TILE, Interaction
 from kgflow.kernels.kernel import Gradients, Targets, also, by_column
 from kgflow.kernels.keys import KeyMap
 from kgflow.kernels.sink import Sink
@@ -22,11 +22,11 @@ class Pairwise(ABC):
 
     Args:
         keys: how rows become keys, and back.
-        meet: g, of all queries and some keys.
+        interaction: g, of all queries and some keys.
     """
 
-    def __init__(self, keys: KeyMap, meet: Meet) -> None:
-        self.keys, self.meet = keys, meet
+    def __init__(self, keys: KeyMap, interaction: Interaction) -> None:
+        self.keys, self.interaction = keys, interaction
 
     @abstractmethod
     def begin(self, scores: Iterator[Tensor]) -> None:
@@ -63,7 +63,7 @@ class Pairwise(ABC):
             K, b = self._keys(table[low:high])
             K.requires_grad_()
             with torch.enable_grad():
-                met = self.meet(query, K)
+                met = self.interaction(query, K)
             S = met.detach() + a[:, None] + b
             here = slice(bounds[number], bounds[number + 1])
             true, y = (targets.row[here], targets.column[here] - low), targets.y[here]
@@ -92,7 +92,7 @@ class Pairwise(ABC):
     def _scores(self, Q: Tensor, a: Tensor, table: Tensor) -> Iterator[Tensor]:
         for low, high in blocks(len(table), self._size(Q, table)):
             K, b = self._keys(table[low:high])
-            yield self.meet(Q, K) + a[:, None] + b
+            yield self.interaction(Q, K) + a[:, None] + b
 
 
 class PairwiseKernel(Pairwise):
@@ -100,12 +100,12 @@ class PairwiseKernel(Pairwise):
 
     Args:
         keys: how rows become keys, and back.
-        meet: g, of all queries and some keys.
+        interaction: g, of all queries and some keys.
         floor: what y has everywhere, as a share of c.
     """
 
-    def __init__(self, keys: KeyMap, meet: Meet, floor: float = 0.0) -> None:
-        super().__init__(keys, meet)
+    def __init__(self, keys: KeyMap, interaction: Interaction, floor: float = 0.0) -> None:
+        super().__init__(keys, interaction)
         self.floor = floor
 
     def begin(self, scores: Iterator[Tensor]) -> None:

@@ -3,8 +3,10 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from kgflow.models.catalog import build, model_class, options
+from kgflow.models.base import MODELS, FlowModel, Model, PairwiseModel
+from kgflow.models.card import Card
 from kgflow.models.distance import is_distance
+from kgflow.models.embedding import Embedding
 from kgflow.models.entropy import (
     TripleEntropy,
     composed_entropy,
@@ -14,9 +16,7 @@ from kgflow.models.entropy import (
     triple_entropy,
 )
 from kgflow.models.mean import Mean
-from kgflow.models.model import MODELS, FlowModel, Model, PairwiseModel
-from kgflow.models.row import Row
-from kgflow.models.table import Table
+from kgflow.models.registry import build, model_class, options
 
 # A model is known once its file is read: so a new file is all that a new model needs.
 for _module in sorted(found.name for found in iter_modules(__path__)):
@@ -24,12 +24,12 @@ for _module in sorted(found.name for found in iter_modules(__path__)):
 
 __all__ = [
     "MODELS",
+    "Card",
+    "Embedding",
     "FlowModel",
     "Mean",
     "Model",
     "PairwiseModel",
-    "Row",
-    "Table",
     "TripleEntropy",
     "build",
     "composed_entropy",

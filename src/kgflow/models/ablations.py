@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Affine, Normal, Point, Query, Scaling, SquaredWasserstein, Translation
-from kgflow.models.backwards import moved_back, squares
-from kgflow.models.between import moved
-from kgflow.models.model import FlowModel
-from kgflow.models.row import Row
+from kgflow.models.backwards import pulled_back, squares
+from kgflow.models.base import FlowModel
+from kgflow.models.card import Card
+from kgflow.models.score_relations import moved
 
 
 class NFE1Mu(FlowModel):
@@ -25,7 +25,7 @@ class NFE1Mu(FlowModel):
     relation_parts: ClassVar = ("mu",)
     f_entity = f_relation = Translation
     x0, D = Normal(), SquaredWasserstein()
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="𝒩(0, I)",
         f_entity="x + e_μ",
         f_relation="x + r_μ",
@@ -39,9 +39,9 @@ class NFE1Mu(FlowModel):
         year=2023,
     )
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Relations are translations."""
-        return moved(self.lower_keys(h).K, self.lower_keys(t).K, torch.ones_like(r), r)
+        return moved(self.encode_keys(h).K, self.encode_keys(t).K, torch.ones_like(r), r)
 
 
 class NFE1Sigma(FlowModel):
@@ -57,7 +57,7 @@ class NFE1Sigma(FlowModel):
     relation_parts: ClassVar = ("sigma",)
     f_entity = f_relation = Scaling
     x0, D = Normal(), SquaredWasserstein()
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="𝒩(0, I)",
         f_entity="e_σ ⊙ x",
         f_relation="r_σ ⊙ x",
@@ -71,18 +71,18 @@ class NFE1Sigma(FlowModel):
         year=2023,
     )
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Relations scale the scales' sizes."""
-        return moved(self.lower_keys(h).K, self.lower_keys(t).K, r.abs(), r[:, :0])
+        return moved(self.encode_keys(h).K, self.encode_keys(t).K, r.abs(), r[:, :0])
 
-    def lower_backwards(self, h: Tensor, r: Tensor) -> Query:
+    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
         """The scales, stretched once more."""
-        gap = self.lower_keys(h).K
-        return moved_back(gap, r.abs() * gap, r)
+        gap = self.encode_keys(h).K
+        return pulled_back(gap, r.abs() * gap, r)
 
-    def further(self, t: Tensor) -> Tensor:
+    def extra_keys(self, t: Tensor) -> Tensor:
         """Squares of scales."""
-        return squares(self.lower_keys(t).K, 1)
+        return squares(self.encode_keys(t).K, 1)
 
 
 class NFEPoint(FlowModel):
@@ -99,7 +99,7 @@ class NFEPoint(FlowModel):
     f_entity = Translation
     f_relation = Affine
     x0, D = Point(0.0), SquaredWasserstein()
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="0 ∈ ℝⁿ",
         f_entity="x + e_μ",
         f_relation="r_σ ⊙ x + r_μ",
@@ -113,17 +113,17 @@ class NFEPoint(FlowModel):
         year=2023,
     )
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Relations are f_r itself."""
         mu, sigma = self.relation.split(r)
-        return moved(self.lower_keys(h).K, self.lower_keys(t).K, sigma, mu)
+        return moved(self.encode_keys(h).K, self.encode_keys(t).K, sigma, mu)
 
-    def lower_backwards(self, h: Tensor, r: Tensor) -> Query:
+    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
         """The location less the shift, stretched once more."""
         mu, sigma = self.relation.split(r)
-        gap = self.lower_keys(h).K - mu
-        return moved_back(gap, sigma * gap, sigma)
+        gap = self.encode_keys(h).K - mu
+        return pulled_back(gap, sigma * gap, sigma)
 
-    def further(self, t: Tensor) -> Tensor:
+    def extra_keys(self, t: Tensor) -> Tensor:
         """Squares of locations."""
-        return squares(self.lower_keys(t).K, 1)
+        return squares(self.encode_keys(t).K, 1)

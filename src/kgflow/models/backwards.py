@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Query
-from kgflow.models.model import Model
+from kgflow.models.base import Model
 
 
-def moved_back(gap: Tensor, pulled: Tensor, size: Tensor) -> Query:
+def pulled_back(gap: Tensor, pulled: Tensor, size: Tensor) -> Query:
     r"""The negative squared distances of :math:`Au + m` from a point p, for all u.
 
     .. math:: -|Au + m - p|^2 = 2 A^T (p - m) \cdot u + (1 - s^2) \cdot \bar u - |p - m|^2 - |u|^2
@@ -26,7 +26,7 @@ def moved_back(gap: Tensor, pulled: Tensor, size: Tensor) -> Query:
 
     Example:
         >>> gap, s, u = torch.tensor([[3.0]]), torch.tensor([[2.0]]), torch.tensor([1.0])
-        >>> Q, a = moved_back(gap, s * gap, s)
+        >>> Q, a = pulled_back(gap, s * gap, s)
         >>> Q @ torch.cat([u, squares(u, 1)]) + a - u.square().sum()  # -(2 - 3)²
         tensor([-1.])
     """
@@ -44,12 +44,12 @@ def squares(K: Tensor, parts: int) -> Tensor:
 
 
 @torch.no_grad()
-def reads_backwards(model: Model) -> bool:
+def reads_inverse(model: Model) -> bool:
     """Whether heads are scored as their own queries score them: tried on random rows.
 
     Example:
         >>> from kgflow.models import build
-        >>> [reads_backwards(build(name, 3, 2, 4)) for name in ("nfe-1", "complex", "nfe-2")]
+        >>> [reads_inverse(build(name, 3, 2, 4)) for name in ("nfe-1", "complex", "nfe-2")]
         [True, True, False]
     """
     generator = torch.Generator().manual_seed(0)
@@ -57,12 +57,12 @@ def reads_backwards(model: Model) -> bool:
         torch.randn(8, table.width, generator=generator).to(table.weight)
         for table in (model.entity, model.relation, model.entity)
     )
-    back = model.lower_backwards(t, r)
+    back = model.encode_inverse_query(t, r)
     if back is None:
         return False
-    query, heads, tails = model.lower_query(h, r), model.lower_keys(h), model.lower_keys(t)
-    further = model.further(h)
-    K = torch.cat([heads.K, further], dim=1) if further.shape[1] else heads.K
+    query, heads, tails = model.encode_query(h, r), model.encode_keys(h), model.encode_keys(t)
+    extra_keys = model.extra_keys(h)
+    K = torch.cat([heads.K, extra_keys], dim=1) if extra_keys.shape[1] else heads.K
     found = model.pairwise(back.Q, K) + back.a + heads.b
     wanted = model.pairwise(query.Q, tails.K) + query.a + tails.b
     return torch.allclose(found, wanted, rtol=1e-3, atol=1e-3)

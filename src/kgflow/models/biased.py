@@ -5,7 +5,7 @@ from functools import cache
 from torch import Tensor
 
 from kgflow.flows import Keys, Query
-from kgflow.models.model import Model
+from kgflow.models.base import Model
 
 
 class Biased(Model):
@@ -14,26 +14,26 @@ class Biased(Model):
     .. math:: f(h, r, t) + \beta_t, \quad S = QK^T + a + (b + \beta)
 
     The bias is the last number of an entity's row, and part of b: so whatever is written against
-    `lower_query` and `lower_keys` knows it, and whatever looks at the parts of a row does not. That
-    an entity answers many questions, whatever they are, need not be said by its other numbers.
+    `encode_query` and `encode_keys` knows it, and whatever looks at the parts of a row does not.
+    That an entity answers many questions, whatever they are, need not be said by its other numbers.
     """
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """The model's own, of rows without their bias."""
-        return super().lower_query(self.entity.plain(h), r)  # type: ignore[safe-super]
+        return super().encode_query(self.entity.plain(h), r)  # type: ignore[safe-super]
 
     def ask(self, h: Tensor, r: Tensor) -> Query:
         """The model's own, of rows without their bias."""
         return super().ask(self.entity.plain(h), r)
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """The model's own, and the bias."""
-        K, b = super().lower_keys(self.entity.plain(t))  # type: ignore[safe-super]
+        K, b = super().encode_keys(self.entity.plain(t))  # type: ignore[safe-super]
         return Keys(K, b + self.entity.bias(t))
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor | None:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor | None:
         """The model's own, and the bias of the tail."""
-        found = super().between(self.entity.plain(h), self.entity.plain(t), r)
+        found = super().score_relations(self.entity.plain(h), self.entity.plain(t), r)
         return None if found is None else found + self.entity.bias(t)[:, None]
 
 

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Keys, Query
-from kgflow.models.model import PairwiseModel
-from kgflow.models.row import Row
+from kgflow.models.base import PairwiseModel
+from kgflow.models.card import Card
 
 
 class BoxE(PairwiseModel):
@@ -37,7 +37,7 @@ class BoxE(PairwiseModel):
     entity_parts: ClassVar = ("position", "bump")
     relation_parts: ClassVar = ("head_centre", "head_size", "tail_centre", "tail_size")
     settings: ClassVar = {"dim": 32, "epochs": 30}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -51,7 +51,7 @@ class BoxE(PairwiseModel):
         year=2020,
     )
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = (h - c¹, h_b - c², w¹, w²)."""
         position, bump = self.entity.split(h)
         head, head_size, tail, tail_size = self.relation.split(r)
@@ -59,7 +59,7 @@ class BoxE(PairwiseModel):
         Q = torch.cat([position - head, bump - tail, sizes], dim=-1)
         return Query(Q, Q.new_zeros(Q.shape[:-1]))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = (t_b, t): the bump meets the head, the position the head's bump."""
         position, bump = self.entity.split(t)
         return Keys(torch.cat([bump, position], dim=-1), t.new_zeros(t.shape[:-1]))
@@ -72,7 +72,7 @@ class BoxE(PairwiseModel):
         d = torch.maximum(away / w, away * w - kappa)
         return -sum(torch.linalg.vector_norm(side, dim=-1) for side in d.chunk(2, dim=-1))
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """The two boxes exchanged."""
         head, head_size, tail, tail_size = self.relation.split(r)
         return torch.cat([tail, tail_size, head, head_size], dim=-1)

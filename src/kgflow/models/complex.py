@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import InnerProduct
+from kgflow.models.card import Card
 from kgflow.models.planar import PlanarModel, complex_scaling, conjugate
-from kgflow.models.row import Row
 
 
 class ComplEx(PlanarModel):
@@ -31,7 +31,7 @@ class ComplEx(PlanarModel):
     f_relation = staticmethod(complex_scaling)
     D = InnerProduct()
     settings: ClassVar = {"margin": -4.0, "dropout": 0.1, "lr": 0.01, "epochs": 30, "decay": 0.95}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="1 ∈ ℂⁿᐟ²",
         f_entity="e ⊙ x",
         f_relation="r ⊙ x",
@@ -45,11 +45,11 @@ class ComplEx(PlanarModel):
         year=2016,
     )
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Bilinear: the parts of h times the conjugate of t meet those of r."""
         (x, y), (u, v) = self.entity.split(h), self.entity.split(t)
         return torch.cat([x * u + y * v, x * v - y * u], dim=1) @ r.T
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """The conjugates."""
         return conjugate(r)

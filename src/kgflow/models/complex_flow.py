@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Flow, Keys, Query
-from kgflow.models.model import Model
+from kgflow.models.base import Model
+from kgflow.models.card import Card
 from kgflow.models.planar import conjugate, modulus, round_flow
-from kgflow.models.row import Row
 
 
 class ComplExFlow(Model):
@@ -28,7 +28,7 @@ class ComplExFlow(Model):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n, twice the number of complex coordinates.
 
     Reference:
@@ -47,7 +47,7 @@ class ComplExFlow(Model):
     entity_parts: ClassVar = ("re", "im", "sigma")
     relation_parts: ClassVar = ("re", "im")
     settings: ClassVar = {"margin": -4.0, "dropout": 0.1, "lr": 0.01, "epochs": 30, "decay": 0.95}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="𝒞𝒩(0, I) on ℂⁿᐟ²",
         f_entity="e_σ ⊙ x + e_μ",
         f_relation="r ⊙ x, r ∈ ℂ",
@@ -61,26 +61,26 @@ class ComplExFlow(Model):
         year=2026,
     )
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = u, a = 0, with u the location and the size of f_r ∘ f_h."""
         (x, y, sigma), (c, d) = self.entity.split(h), self.relation.split(r)
         u = torch.cat([c * x - d * y, d * x + c * y, modulus(c, d) * sigma.abs()], dim=-1)
         return Query(u, u.new_zeros(u.shape[:-1]))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = u, b = 0, with u the location and the size of f_t."""
         x, y, sigma = self.entity.split(t)
         u = torch.cat([x, y, sigma.abs()], dim=-1)
         return Keys(u, u.new_zeros(u.shape[:-1]))
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Bilinear in the pair and the relation."""
         (x, y, sigma), (u, v, rho) = self.entity.split(h), self.entity.split(t)
         c, d = self.relation.split(r)
         pairs = torch.cat([x * u + y * v, x * v - y * u, (sigma * rho).abs()], dim=1)
         return pairs @ torch.cat([c, d, modulus(c, d)], dim=1).T
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """The conjugates."""
         return conjugate(r)
 
@@ -95,4 +95,4 @@ class ComplExFlow(Model):
 
     def composed(self, h: Tensor, r: Tensor) -> Flow:
         """A location and a size as entities have them."""
-        return self.flow(self.lower_query(h, r).Q)
+        return self.flow(self.encode_query(h, r).Q)

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from kgflow.errors import KgflowError
 from kgflow.flows import Keys, Query
+from kgflow.models.base import Model
+from kgflow.models.card import Card
 from kgflow.models.layers import BatchNorm, Projection, filters
-from kgflow.models.model import Model
-from kgflow.models.row import Row
 
 
 class ConvE(Model):
@@ -27,7 +27,7 @@ class ConvE(Model):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         channels: how many filters.
         hidden_dropout: the share of feature maps, and of the product with W, left out in training.
@@ -46,7 +46,7 @@ class ConvE(Model):
     nonzero_parts: ClassVar = ("bias",)
     multiple: ClassVar = 4
     settings: ClassVar = {"margin": -5.0, "batch_size": 256, "dropout": 0.1, "lr": 0.005}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -80,7 +80,7 @@ class ConvE(Model):
         """A vector and a number."""
         return {"e": dim, "bias": 1}
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = the network's vector of the image."""
         e, _ = self.entity.split(h)
         image = torch.cat([x.unflatten(1, (1, *self.image)) for x in (e, r)], dim=2)
@@ -88,7 +88,7 @@ class ConvE(Model):
         Q = self.project(maps.flatten(2))
         return Query(Q, Q.new_zeros(len(Q)))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = e, b = the bias."""
         e, bias = self.entity.split(t)
         return Keys(e, bias.squeeze(1))

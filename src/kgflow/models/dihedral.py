@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import InnerProduct, Orthogonal, Point, Scaling
-from kgflow.models.model import FlowModel
-from kgflow.models.row import Row
+from kgflow.models.base import FlowModel
+from kgflow.models.card import Card
 
 
 class DihEdral(FlowModel):
@@ -37,7 +37,7 @@ class DihEdral(FlowModel):
     f_entity = Scaling
     x0, D = Point(1.0), InnerProduct()
     settings: ClassVar = {"margin": -5.0, "lr": 0.01, "decay": 0.95, "epochs": 60}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="1",
         f_entity="e ⊙ x",
         f_relation="Rᵀx, R in D₄",
@@ -62,7 +62,7 @@ class DihEdral(FlowModel):
         R = torch.stack([cos, -alpha * sin, sin, alpha * cos], dim=-1).unflatten(-1, (2, 2))
         return Orthogonal(R).inverse()
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """Rotations turn back, with β₁ and β₂ exchanged; reflections are their own inverses."""
         alpha, beta_1, beta_2 = self.relation.split(r)
         turns = alpha >= 0

@@ -2,7 +2,7 @@
 
 import torch
 
-from kgflow.models.model import Model
+from kgflow.models.base import Model
 
 
 @torch.no_grad()
@@ -18,5 +18,5 @@ def is_distance(model: Model) -> bool:
     """
     generator, table = torch.Generator().manual_seed(0), model.entity
     rows = torch.randn(8, table.width, generator=generator).to(table.weight)
-    keys = model.lower_keys(rows)
+    keys = model.encode_keys(rows)
     return torch.allclose(keys.b, -keys.K.square().sum(-1), rtol=1e-4)

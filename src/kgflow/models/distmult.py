@@ -5,8 +5,8 @@ from typing import ClassVar
 from torch import Tensor
 
 from kgflow.flows import InnerProduct, Point, Scaling
-from kgflow.models.model import FlowModel
-from kgflow.models.row import Row
+from kgflow.models.base import FlowModel
+from kgflow.models.card import Card
 
 
 class DistMult(FlowModel):
@@ -30,7 +30,7 @@ class DistMult(FlowModel):
     f_entity = f_relation = Scaling
     x0, D = Point(1.0), InnerProduct()
     settings: ClassVar = {"margin": -4.0, "lr": 0.005, "epochs": 30, "decay": 0.95}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="1 ∈ ℝⁿ",
         f_entity="e ⊙ x",
         f_relation="r ⊙ x",
@@ -44,10 +44,10 @@ class DistMult(FlowModel):
         year=2015,
     )
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Bilinear."""
         return (h * t) @ r.T
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """Themselves."""
         return r

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Flow, Variable
-from kgflow.models.model import Model
+from kgflow.models.base import Model
 
 
 class TripleEntropy(NamedTuple):

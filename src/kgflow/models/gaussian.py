@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Affine, Flow, Normal
-from kgflow.models.model import PairwiseModel
+from kgflow.models.base import PairwiseModel
 
 LOW, HIGH = 0.05, 5.0
 """The bounds within which KG2E keeps its variances."""
@@ -34,7 +34,7 @@ class GaussianModel(PairwiseModel):
         mu, spread = self.entity.split(t)
         return Flow(Normal(), Affine(mu, variance(spread).sqrt()))
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """The opposite means, and all else as it is."""
         mu, other = self.relation.split(r)
         return torch.cat([-mu, other], dim=-1)

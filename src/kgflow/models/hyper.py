@@ -6,9 +6,9 @@ from torch import Tensor, nn
 
 from kgflow.errors import KgflowError
 from kgflow.flows import Keys, Query
+from kgflow.models.base import Model
+from kgflow.models.card import Card
 from kgflow.models.layers import BatchNorm, Projection, filters
-from kgflow.models.model import Model
-from kgflow.models.row import Row
 
 WIDTH = 9
 """Numbers in a filter, as published."""
@@ -28,7 +28,7 @@ class HypER(Model):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         channels: how many filters.
         hidden_dropout: the share of feature maps, and of the product with W, left out in training.
@@ -46,7 +46,7 @@ class HypER(Model):
     relation_parts: ClassVar = ("r",)
     nonzero_parts: ClassVar = ("bias",)
     settings: ClassVar = {"margin": -5.0, "batch_size": 256, "dropout": 0.2, "lr": 0.005}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -79,7 +79,7 @@ class HypER(Model):
         """A vector and a number."""
         return {"e": dim, "bias": 1}
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = the network's vector of h under the filters of r."""
         e, _ = self.entity.split(h)
         windows = self.norm_head(e[:, None]).squeeze(1).unfold(1, WIDTH, 1)
@@ -87,7 +87,7 @@ class HypER(Model):
         Q = self.project(self.norm_maps(maps))
         return Query(Q, Q.new_zeros(len(Q)))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = e, b = the bias."""
         e, bias = self.entity.split(t)
         return Keys(e, bias.squeeze(1))

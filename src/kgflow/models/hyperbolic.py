@@ -9,8 +9,8 @@ from torch.nn.functional import softplus
 
 from kgflow.flows import Keys, Query
 from kgflow.flows.poincare import exp_0, mobius_add, squared_distance
-from kgflow.models.model import PairwiseModel
-from kgflow.models.row import Row
+from kgflow.models.base import PairwiseModel
+from kgflow.models.card import Card
 
 
 class HyperbolicModel(PairwiseModel):
@@ -25,7 +25,7 @@ class HyperbolicModel(PairwiseModel):
         """A tangent vector, and a bias for each end of a triple."""
         return {"mu": dim, "head": 1, "tail": 1}
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = t, b = b_t."""
         mu, _, tail = self.entity.split(t)
         return Keys(mu, tail[..., 0])
@@ -65,7 +65,7 @@ class RotH(HyperbolicModel):
     relation_parts: ClassVar = ("theta", "mu", "curvature")
     multiple: ClassVar = 2
     settings: ClassVar = {"dim": 32, "margin": 0.0, "dropout": 0.1, "epochs": 30}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -87,7 +87,7 @@ class RotH(HyperbolicModel):
         """Angles, a translation, a curvature."""
         return {"theta": dim // 2, "mu": dim, "curvature": 1}
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = (the moved head, c), a = b_h."""
         (h_mu, head, _), (theta, r_mu, curvature) = self.entity.split(h), self.relation.split(r)
         c = softplus(curvature)
@@ -122,7 +122,7 @@ class AttH(HyperbolicModel):
     relation_parts: ClassVar = ("theta", "phi", "context", "mu", "curvature")
     multiple: ClassVar = 2
     settings: ClassVar = {"dim": 32, "epochs": 30}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -146,7 +146,7 @@ class AttH(HyperbolicModel):
         halves = {"theta": dim // 2, "phi": dim // 2}
         return halves | {"context": dim, "mu": dim, "curvature": 1}
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = (the moved head, c), a = b_h."""
         h_mu, head, _ = self.entity.split(h)
         theta, phi, context, r_mu, curvature = self.relation.split(r)

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Keys, Query
+from kgflow.models.card import Card
 from kgflow.models.gaussian import GaussianModel, variance
-from kgflow.models.row import Row
 
 
 class KG2EKullbackLeibler(GaussianModel):
@@ -38,7 +38,7 @@ class KG2EKullbackLeibler(GaussianModel):
     relation_parts: ClassVar = ("mu", "spread")
     nonzero_parts: ClassVar = ("spread",)
     settings: ClassVar = {"dim": 32, "epochs": 30}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -52,14 +52,14 @@ class KG2EKullbackLeibler(GaussianModel):
         year=2015,
     )
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = (σ_h², -p/2, p m) with p = 1/σ_r² and m = μ_h - μ_r; a holds what no tail changes."""
         (h_mu, h_spread), (r_mu, r_spread) = self.entity.split(h), self.relation.split(r)
         v, p, m = variance(h_spread), variance(r_spread).reciprocal(), h_mu - r_mu
         a = 0.5 * (1 + p.log() - p * (v + m.square())).sum(-1)
         return Query(torch.cat([v, -0.5 * p, p * m], dim=-1), a)
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = (σ², σ² + μ², μ)."""
         mu, spread = self.entity.split(t)
         v = variance(spread)
@@ -97,7 +97,7 @@ class KG2EExpectedLikelihood(GaussianModel):
     relation_parts: ClassVar = ("mu", "spread")
     nonzero_parts: ClassVar = ("spread",)
     settings: ClassVar = {"dim": 32, "margin": 30.0, "dropout": 0.0, "lr": 0.05, "epochs": 30}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -111,13 +111,13 @@ class KG2EExpectedLikelihood(GaussianModel):
         year=2015,
     )
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = (μ_h - μ_r, σ_h² + σ_r²), a = -n/2 log 2π."""
         (h_mu, h_spread), (r_mu, r_spread) = self.entity.split(h), self.relation.split(r)
         Q = torch.cat([h_mu - r_mu, variance(h_spread) + variance(r_spread)], dim=-1)
         return Query(Q, Q.new_full(Q.shape[:-1], -0.5 * self.dim * math.log(2 * math.pi)))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = (μ, σ²)."""
         mu, spread = self.entity.split(t)
         return Keys(torch.cat([mu, variance(spread)], dim=-1), mu.new_zeros(mu.shape[:-1]))

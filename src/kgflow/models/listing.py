@@ -4,8 +4,8 @@ from dataclasses import asdict
 from inspect import getdoc
 from typing import Any
 
-from kgflow.models.catalog import build, options
-from kgflow.models.model import MODELS
+from kgflow.models.base import MODELS
+from kgflow.models.registry import build, options
 
 RULES = ("symmetry", "antisymmetry", "inverse", "composition")
 
@@ -23,7 +23,7 @@ def listing() -> list[dict[str, Any]]:
 
 def _describe(name: str) -> dict[str, Any]:
     kind = MODELS[name]
-    row = asdict(kind.row)
+    row = asdict(kind.card)
     functions = {"f_h": row["f_entity"], "f_r": row["f_relation"], "f_t": row["f_entity"]}
     return {
         "name": name,
@@ -34,7 +34,7 @@ def _describe(name: str) -> dict[str, Any]:
         **{key: row[key].replace(" ", "") for key in ("entity", "relation")},
         **{rule: row[rule] for rule in RULES},
         # Whether it is one matrix product is a fact of the model itself.
-        "lowers": build(name, 2, 2, 12).meet is None,
+        "lowers": build(name, 2, 2, 12).interaction is None,
         "year": row["year"],
         "multiple": kind.multiple,
         "options": list(options(name)),

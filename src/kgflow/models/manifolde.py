@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Keys, Query
-from kgflow.models.model import PairwiseModel
-from kgflow.models.row import Row
+from kgflow.models.base import PairwiseModel
+from kgflow.models.card import Card
 
 
 class ManifoldE(PairwiseModel):
@@ -32,7 +32,7 @@ class ManifoldE(PairwiseModel):
     entity_parts: ClassVar = ("mu",)
     relation_parts: ClassVar = ("mu", "radius")
     settings: ClassVar = {"dim": 32, "margin": 1.0, "epochs": 50}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -50,12 +50,12 @@ class ManifoldE(PairwiseModel):
         """A translation and a radius."""
         return {"mu": dim, "radius": 1}
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = (h + r, D²)."""
         mu, radius = self.relation.split(r)
         return Query(torch.cat([h + mu, radius.square()], dim=-1), h.new_zeros(h.shape[:-1]))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = t."""
         return Keys(t, t.new_zeros(t.shape[:-1]))
 
@@ -69,7 +69,7 @@ class ManifoldE(PairwiseModel):
         own = moved.square().sum(-1) - radius
         return -(own[:, None] + K.square().sum(-1) - 2 * moved @ K.T).square()
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """The way back, to a sphere as large."""
         mu, radius = self.relation.split(r)
         return torch.cat([-mu, radius], dim=-1)

@@ -9,9 +9,9 @@ from torch.nn.utils import parametrize
 
 from kgflow.errors import KgflowError
 from kgflow.flows import Keys, Query
-from kgflow.models.model import Model
-from kgflow.models.row import Row
-from kgflow.models.table import Table
+from kgflow.models.base import Model
+from kgflow.models.card import Card
+from kgflow.models.embedding import Embedding
 
 
 class Mean(Model):
@@ -40,7 +40,7 @@ class Mean(Model):
         True
     """
 
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -59,7 +59,7 @@ class Mean(Model):
         if len({(len(model.entity), len(model.relation)) for model in models}) != 1:
             raise KgflowError("a mean is of models of the same entities and relations")
         for model in models:
-            if model.meet is not None:
+            if model.interaction is not None:
                 raise KgflowError(
                     f"{model.name} is no matrix product, which a mean must be made of"
                 )
@@ -68,26 +68,26 @@ class Mean(Model):
         self.relation = _joined(model.relation for model in models)
         self.models = nn.ModuleList(models)
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Side by side, over how many there are."""
         parts = zip(self._models(), self.entity.split(h), self.relation.split(r), strict=True)
-        return self._query([model.lower_query(x, y) for model, x, y in parts])
+        return self._query([model.encode_query(x, y) for model, x, y in parts])
 
-    def answer_query(self, h: Tensor, r: Tensor, back: Tensor) -> Query:
+    def encode_answer_query(self, h: Tensor, r: Tensor, back: Tensor) -> Query:
         """Likewise, as each model scores answers."""
         rows = self.entity.split(h), self.relation.split(r), self.relation.split(back)
         parts = zip(self._models(), *rows, strict=True)
-        return self._query([model.answer_query(x, y, z) for model, x, y, z in parts])
+        return self._query([model.encode_answer_query(x, y, z) for model, x, y, z in parts])
 
     def query(self, h: Tensor, r: Tensor) -> Query:
         """Q and a of head and relation ids, each ``(B,)``, to meet `answer_keys`."""
         back = self.relation(self.reciprocal(r))
-        return self.answer_query(self.entity(h), self.relation(r), back)
+        return self.encode_answer_query(self.entity(h), self.relation(r), back)
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """Side by side."""
         parts = zip(self._models(), self.entity.split(t), strict=True)
-        return self._keys([model.lower_keys(x) for model, x in parts])
+        return self._keys([model.encode_keys(x) for model, x in parts])
 
     def answer_keys(self, t: Tensor) -> Keys:
         """Likewise, as each model scores answers."""
@@ -110,11 +110,11 @@ class Mean(Model):
 Mean.name = "mean"
 
 
-def _joined(tables: Iterable[Table]) -> Table:
+def _joined(tables: Iterable[Embedding]) -> Embedding:
     """A table of all rows side by side; the others are left without."""
     tables = list(tables)
     weights = [table.weight.detach() for table in tables]
-    joined = Table(0, {str(i): x.shape[1] for i, x in enumerate(weights, 1)})
+    joined = Embedding(0, {str(i): x.shape[1] for i, x in enumerate(weights, 1)})
     joined.rows, joined.weight = len(tables[0]), nn.Parameter(torch.cat(weights, dim=1))
     for table in tables:
         if parametrize.is_parametrized(table):

@@ -1,4 +1,4 @@
-"""Relations that have no reciprocals of their own."""
+"""Relations that have no inverse_relations of their own."""
 
 from collections.abc import Callable
 
@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
 from kgflow.errors import KgflowError
-from kgflow.models.backwards import reads_backwards
-from kgflow.models.model import Model
+from kgflow.models.backwards import reads_inverse
+from kgflow.models.base import Model
 
 
 def mirror(model: Model) -> None:
@@ -21,7 +21,7 @@ def mirror(model: Model) -> None:
     all else reads as before, is computed by the model's `mirrored`.
 
     Args:
-        model: its relations are followed by as many reciprocals.
+        model: its relations are followed by as many inverse_relations.
 
     Example:
         >>> from kgflow.models import build
@@ -33,23 +33,23 @@ def mirror(model: Model) -> None:
     """
     table = model.relation
     if len(table) % 2:
-        raise KgflowError(f"{len(table)} relations are no relations with their reciprocals")
-    if model.mirrored(table.weight[:1].detach()) is None or not reads_backwards(model):
+        raise KgflowError(f"{len(table)} relations are no relations with their inverse_relations")
+    if model.inverse_relation(table.weight[:1].detach()) is None or not reads_inverse(model):
         raise KgflowError(
-            f"{model.name} cannot read its relations backwards: leave reciprocals to it"
+            f"{model.name} cannot read its relations backwards: leave inverse_relations to it"
         )
-    parametrize.register_parametrization(table, "weight", _Mirror(model.mirrored))
+    parametrize.register_parametrization(table, "weight", _Mirror(model.inverse_relation))
 
 
 class _Mirror(nn.Module):
     """Rows to themselves and their mirror images, ``(R, v)`` to ``(2R, v)``."""
 
-    def __init__(self, mirrored: Callable[[Tensor], Tensor | None]) -> None:
+    def __init__(self, inverse_relation: Callable[[Tensor], Tensor | None]) -> None:
         super().__init__()
-        self.mirrored = mirrored
+        self.inverse_relation = inverse_relation
 
     def forward(self, rows: Tensor) -> Tensor:
-        found = self.mirrored(rows)
+        found = self.inverse_relation(rows)
         assert found is not None
         return torch.cat([rows, found])
 

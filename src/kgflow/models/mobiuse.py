@@ -5,8 +5,8 @@ from typing import ClassVar
 import torch
 
 from kgflow.flows import MobiusRing, Point, Translation
-from kgflow.models.model import FlowModel
-from kgflow.models.row import Row
+from kgflow.models.base import FlowModel
+from kgflow.models.card import Card
 
 
 class MobiusE(FlowModel):
@@ -26,7 +26,7 @@ class MobiusE(FlowModel):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n, even.
         twist: 1/2 for the Möbius ring, q/p for the paper's other rings, 0 for the torus.
 
@@ -46,7 +46,7 @@ class MobiusE(FlowModel):
     f_entity = f_relation = Translation
     x0 = Point(0.0)
     settings: ClassVar = {"dim": 64, "margin": 6.0, "dropout": 0.0, "lr": 0.005, "epochs": 30}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="0",
         f_entity="x + μ (mod 1)",
         f_relation="x + μ (mod 1)",

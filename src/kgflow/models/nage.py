@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import BlockNorm, Orthogonal, Point, SquaredWasserstein, Translation
-from kgflow.models.model import FlowModel
-from kgflow.models.row import Row
+from kgflow.models.base import FlowModel
+from kgflow.models.card import Card
 
-ROW = Row(
+ROW = Card(
     x0="0",
     f_entity="x + μ",
     f_relation="Rx, R in SO(3)",
@@ -75,7 +75,7 @@ class Turning(NagE):
     multiple: ClassVar = 3
     f_relation = staticmethod(so3)
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """The three turns back, the last one first."""
         phi, theta, psi = self.relation.split(r)
         return torch.cat([-psi, -theta, -phi], dim=-1)
@@ -88,7 +88,7 @@ class Unitary(NagE):
     multiple: ClassVar = 4
     f_relation = staticmethod(su2)
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """The turns about the same axes, back."""
         alpha, theta, phi = self.relation.split(r)
         return torch.cat([-alpha, theta, phi], dim=-1)
@@ -113,7 +113,7 @@ class NagESO3(Turning):
     entity_parts: ClassVar = ("mu",)
     D = BlockNorm(3)
     settings: ClassVar = {"dim": 60, "dropout": 0.1, "decay": 0.95, "epochs": 50}
-    row: ClassVar = ROW
+    card: ClassVar = ROW
 
 
 class NagESO3Squared(Turning):
@@ -132,7 +132,7 @@ class NagESO3Squared(Turning):
     entity_parts: ClassVar = ("mu",)
     D = SquaredWasserstein()
     settings: ClassVar = {"dim": 96, "dropout": 0.1, "epochs": 50}
-    row: ClassVar = replace(ROW, D="-‖· - ·‖²")
+    card: ClassVar = replace(ROW, D="-‖· - ·‖²")
 
 
 class NagESU2(Unitary):
@@ -158,7 +158,7 @@ class NagESU2(Unitary):
     entity_parts: ClassVar = ("mu",)
     D = BlockNorm(4)
     settings: ClassVar = {"dim": 64, "dropout": 0.1, "decay": 0.95, "epochs": 50}
-    row: ClassVar = replace(ROW, f_relation="Ux, U in SU(2)", relation="3*n//4")
+    card: ClassVar = replace(ROW, f_relation="Ux, U in SU(2)", relation="3*n//4")
 
 
 class NagESU2Squared(Unitary):
@@ -177,7 +177,7 @@ class NagESU2Squared(Unitary):
     entity_parts: ClassVar = ("mu",)
     D = SquaredWasserstein()
     settings: ClassVar = {"dim": 96, "dropout": 0.1, "epochs": 50}
-    row: ClassVar = replace(ROW, f_relation="Ux, U in SU(2)", D="-‖· - ·‖²", relation="3*n//4")
+    card: ClassVar = replace(ROW, f_relation="Ux, U in SU(2)", D="-‖· - ·‖²", relation="3*n//4")
 
 
 def _parts(angle: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Affine, Query, SquaredWasserstein
-from kgflow.models.backwards import moved_back, squares
-from kgflow.models.between import moved
-from kgflow.models.row import Row
+from kgflow.models.backwards import pulled_back, squares
+from kgflow.models.card import Card
+from kgflow.models.score_relations import moved
 from kgflow.models.uncertain import UncertainModel
 
 
@@ -22,7 +22,7 @@ class NFE1(UncertainModel):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         x0: normal, uniform or another: the scores are the same, densities and entropies are not.
         uncertainty: the paper's 1/k² (Proposition 5, Table 2), how much the scales count.
@@ -42,7 +42,7 @@ class NFE1(UncertainModel):
     relation_parts: ClassVar = ("mu", "sigma")
     f_entity = f_relation = Affine
     D = SquaredWasserstein()
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="𝒩(0, I)",
         f_entity="e_σ ⊙ x + e_μ",
         f_relation="r_σ ⊙ x + r_μ",
@@ -56,19 +56,22 @@ class NFE1(UncertainModel):
         year=2023,
     )
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Relations move locations by f_r itself, and scales by its own scale's size."""
         mu, sigma = self.relation.split(r)
         return moved(
-            self.lower_keys(h).K, self.lower_keys(t).K, torch.cat([sigma, sigma.abs()], dim=-1), mu
+            self.encode_keys(h).K,
+            self.encode_keys(t).K,
+            torch.cat([sigma, sigma.abs()], dim=-1),
+            mu,
         )
 
-    def lower_backwards(self, h: Tensor, r: Tensor) -> Query:
+    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
         """The location less the shift, and the scale, each stretched once more."""
         mu, sigma = self.relation.split(r)
-        gap = self.lower_keys(h).K - torch.cat([mu, torch.zeros_like(mu)], dim=-1)
-        return moved_back(gap, torch.cat([sigma, sigma.abs()], dim=-1) * gap, sigma)
+        gap = self.encode_keys(h).K - torch.cat([mu, torch.zeros_like(mu)], dim=-1)
+        return pulled_back(gap, torch.cat([sigma, sigma.abs()], dim=-1) * gap, sigma)
 
-    def further(self, t: Tensor) -> Tensor:
+    def extra_keys(self, t: Tensor) -> Tensor:
         """Squares of locations and scales, which a relation stretches alike."""
-        return squares(self.lower_keys(t).K, 2)
+        return squares(self.encode_keys(t).K, 2)

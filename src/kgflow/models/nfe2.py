@@ -5,7 +5,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from kgflow.flows import Affine, PrintedWasserstein, SquaredWasserstein, TwoPiece
-from kgflow.models.row import Row
+from kgflow.models.card import Card
 from kgflow.models.uncertain import UncertainModel
 
 
@@ -30,7 +30,7 @@ class NFE2(UncertainModel):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         x0: normal (Eq. 12), uniform (Eq. 11) or another.
         uncertainty: 1/k²; the squared scales carry 1/k², the cross term 1/k.
@@ -49,7 +49,7 @@ class NFE2(UncertainModel):
     f_relation = Affine
     f_entity = staticmethod(increasing)
     D = SquaredWasserstein()
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="𝒩(0, I)",
         f_entity="|e_σ₁| ⊙ x + e_μ, x ≤ 0; |e_σ₂| ⊙ x + e_μ, x > 0",
         f_relation="r_σ ⊙ x + r_μ",
@@ -85,7 +85,7 @@ class NFE2Paper(UncertainModel):
     f_relation = Affine
     f_entity = staticmethod(increasing)
     D = PrintedWasserstein()
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="𝒩(0, I)",
         f_entity="|e_σ₁| ⊙ x + e_μ, x ≤ 0; |e_σ₂| ⊙ x + e_μ, x > 0",
         f_relation="r_σ ⊙ x + r_μ",

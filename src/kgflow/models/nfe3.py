@@ -9,8 +9,8 @@ from torch.nn.functional import softplus
 
 from kgflow.errors import KgflowError
 from kgflow.flows import Affine, Flow, Keys, KullbackLeibler, Normal, Query
-from kgflow.models.model import FlowModel, Model
-from kgflow.models.row import Row
+from kgflow.models.base import FlowModel, Model
+from kgflow.models.card import Card
 
 
 class NFE3(FlowModel):
@@ -26,7 +26,7 @@ class NFE3(FlowModel):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         floor: the smallest size of a scale.
 
@@ -41,7 +41,7 @@ class NFE3(FlowModel):
     nonzero_parts: ClassVar = ("sigma",)
     x0, D = Normal(), KullbackLeibler()
     settings: ClassVar = {"lr": 0.05, "dropout": 0.0}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="𝒩(0, I)",
         f_entity="e_σ ⊙ x + e_μ",
         f_relation="r_σ ⊙ x + r_μ",
@@ -98,7 +98,7 @@ class NFE3Softplus(Model):
     nonzero_parts: ClassVar = ("sigma",)
     x0, D = Normal(), KullbackLeibler()
     settings: ClassVar = {"lr": 0.05, "dropout": 0.0}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -112,13 +112,13 @@ class NFE3Softplus(Model):
         year=2023,
     )
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """KL's left side for N(r_σ h_μ + r_μ, s(r_σ) s(h_σ))."""
         (h_mu, h_sigma), (mu, sigma) = self.entity.split(h), self.relation.split(r)
         moved = Affine(sigma * h_mu + mu, softplus(sigma) * softplus(h_sigma))
         return self.D.query(Flow(self.x0, moved))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """KL's right side for N(t_μ, s(t_σ))."""
         return self.D.keys(self.flow(t))
 

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Flow, Keys, Query
-from kgflow.models.backwards import moved_back, squares
-from kgflow.models.model import Model
+from kgflow.models.backwards import pulled_back, squares
+from kgflow.models.base import Model
+from kgflow.models.card import Card
 from kgflow.models.planar import modulus, round_flow
-from kgflow.models.row import Row
 
 
 class NFE1Complex(Model):
@@ -29,7 +29,7 @@ class NFE1Complex(Model):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n, twice the number of complex coordinates.
 
     Reference:
@@ -46,7 +46,7 @@ class NFE1Complex(Model):
     share: ClassVar = 2
     entity_parts: ClassVar = ("re", "im", "sigma")
     relation_parts: ClassVar = ("re", "im", "mu_re", "mu_im")
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="𝒞𝒩(0, I) on ℂⁿᐟ²",
         f_entity="e_σ ⊙ x + e_μ",
         f_relation="r_σ ⊙ x + r_μ, r_σ ∈ ℂ",
@@ -60,14 +60,14 @@ class NFE1Complex(Model):
         year=2026,
     )
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = 2u, a = -|u|², with u the location and the size of f_r ∘ f_h."""
         (x, y, sigma), (c, d, p, q) = self.entity.split(h), self.relation.split(r)
         scale = modulus(c, d) * sigma.abs()
         u = torch.cat([c * x - d * y + p, d * x + c * y + q, scale], dim=-1)
         return Query(2 * u, -u.square().sum(-1))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = u, b = -|u|², with u the location and the size of f_t."""
         x, y, sigma = self.entity.split(t)
         u = torch.cat([x, y, sigma.abs()], dim=-1)
@@ -75,14 +75,14 @@ class NFE1Complex(Model):
 
     def composed(self, h: Tensor, r: Tensor) -> Flow:
         """A location and a size as entities have them."""
-        return self.flow(self.lower_query(h, r).Q / 2)
+        return self.flow(self.encode_query(h, r).Q / 2)
 
     def relation_flow(self, r: Tensor) -> Flow:
         """As an entity's flow of its location and the size of its stretch."""
         c, d, p, q = self.relation.split(r)
         return self.flow(torch.cat([p, q, modulus(c, d)], dim=-1))
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """As NFE-1 does it, with complex numbers written out."""
         (x, y, sigma), (u, v, rho) = self.entity.split(h), self.entity.split(t)
         c, d, p, q = self.relation.split(r)
@@ -93,20 +93,20 @@ class NFE1Complex(Model):
         relations = [-size.square(), *turned, 2 * c, 2 * d, 2 * size, 2 * p, 2 * q]
         found = torch.cat(pairs, dim=1) @ torch.cat(relations, dim=1).T
         shift = (p.square() + q.square()).sum(1)
-        return found + self.lower_keys(t).b[:, None] - shift
+        return found + self.encode_keys(t).b[:, None] - shift
 
-    def lower_backwards(self, h: Tensor, r: Tensor) -> Query:
+    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
         """The location less the shift is turned back and stretched once more, the size as well."""
         c, d, p, q = self.relation.split(r)
         x, y, sigma = self.entity.split(h)
         u, v, rho = x - p, y - q, sigma.abs()
         size = modulus(c, d)
         pulled = torch.cat([c * u + d * v, c * v - d * u, size * rho], dim=-1)
-        return moved_back(torch.cat([u, v, rho], dim=-1), pulled, size)
+        return pulled_back(torch.cat([u, v, rho], dim=-1), pulled, size)
 
-    def further(self, t: Tensor) -> Tensor:
+    def extra_keys(self, t: Tensor) -> Tensor:
         """Squares of locations and sizes, which a relation stretches alike."""
-        return squares(self.lower_keys(t).K, 3)
+        return squares(self.encode_keys(t).K, 3)
 
     def flow(self, t: Tensor) -> Flow:
         """Real and imaginary parts as n real coordinates, of an x0 with half of the variance."""

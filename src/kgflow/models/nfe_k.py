@@ -6,7 +6,7 @@ from torch import Tensor
 
 from kgflow.errors import KgflowError
 from kgflow.flows import Affine, Basis, Normal, Spline, SquaredWasserstein, Variable
-from kgflow.models.row import Row
+from kgflow.models.card import Card
 from kgflow.models.uncertain import UncertainModel
 
 
@@ -23,7 +23,7 @@ class SplineModel(UncertainModel):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         x0: the initial variable; its quantiles are the knots.
         uncertainty: the paper's 1/k² (Proposition 5): the knots shrink with x0/k.
@@ -59,8 +59,8 @@ class SplineModel(UncertainModel):
         return Spline(self.basis, mu, sigma.abs().chunk(self.pieces, dim=-1))
 
 
-def _row(kind: str) -> Row:
-    return Row(
+def _row(kind: str) -> Card:
+    return Card(
         x0="𝒩(0, I)",
         f_entity=f"e_μ + Σₖ |e_σₖ| ⊙ φₖ(x), piecewise {kind}",
         f_relation="r_σ ⊙ x + r_μ",
@@ -92,7 +92,7 @@ class NFEK(SplineModel):
     degree: ClassVar = 1
     entity_parts: ClassVar = ("mu", "sigma")
     relation_parts: ClassVar = ("mu", "sigma")
-    row: ClassVar = _row("linear")
+    card: ClassVar = _row("linear")
 
 
 class NFEKQuadratic(SplineModel):
@@ -110,7 +110,7 @@ class NFEKQuadratic(SplineModel):
     degree: ClassVar = 2
     entity_parts: ClassVar = ("mu", "sigma")
     relation_parts: ClassVar = ("mu", "sigma")
-    row: ClassVar = _row("quadratic")
+    card: ClassVar = _row("quadratic")
 
 
 class NFEKCubic(SplineModel):
@@ -128,4 +128,4 @@ class NFEKCubic(SplineModel):
     degree: ClassVar = 3
     entity_parts: ClassVar = ("mu", "sigma")
     relation_parts: ClassVar = ("mu", "sigma")
-    row: ClassVar = _row("cubic")
+    card: ClassVar = _row("cubic")

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Affine, Flow, Keys, Normal, Query, Scaled
-from kgflow.models.backwards import moved_back, squares
-from kgflow.models.model import Model
+from kgflow.models.backwards import pulled_back, squares
+from kgflow.models.base import Model
+from kgflow.models.card import Card
 from kgflow.models.quate import hamilton
-from kgflow.models.row import Row
 
 
 class NFE1Quaternion(Model):
@@ -30,7 +30,7 @@ class NFE1Quaternion(Model):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n, four times the number of quaternions.
 
     Reference:
@@ -47,7 +47,7 @@ class NFE1Quaternion(Model):
     share: ClassVar = 4
     entity_parts: ClassVar = ("1", "i", "j", "k", "sigma")
     relation_parts: ClassVar = ("1", "i", "j", "k", "mu_1", "mu_i", "mu_j", "mu_k")
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="𝒩(0, I/4) on ℍⁿᐟ⁴",
         f_entity="e_σ ⊙ x + e_μ",
         f_relation="x ⊗ r_σ + r_μ",
@@ -61,7 +61,7 @@ class NFE1Quaternion(Model):
         year=2026,
     )
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = 2u, a = -|u|², with u the location and the size of f_r ∘ f_h."""
         sigma, (turn, shift) = self.entity.split(h)[-1], self._relation(r)
         place = h[..., : self.dim].unflatten(-1, (4, -1))
@@ -69,23 +69,23 @@ class NFE1Quaternion(Model):
         u = torch.cat([moved.flatten(-2), _length(turn) * sigma.abs()], dim=-1)
         return Query(2 * u, -u.square().sum(-1))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = u, b = -|u|², with u the location and the size of f_t."""
         *place, sigma = self.entity.split(t)
         u = torch.cat([*place, sigma.abs()], dim=-1)
         return Keys(u, -u.square().sum(-1))
 
-    def lower_backwards(self, h: Tensor, r: Tensor) -> Query:
+    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
         """The location less the shift is turned back and stretched once more, the size as well."""
         sigma, (turn, shift) = self.entity.split(h)[-1].abs(), self._relation(r)
         size, gap = _length(turn), h[..., : self.dim].unflatten(-1, (4, -1)) - shift
         back = hamilton(gap, torch.cat([turn[..., :1, :], -turn[..., 1:, :]], dim=-2))
         pulled = torch.cat([back.flatten(-2), size * sigma], dim=-1)
-        return moved_back(torch.cat([gap.flatten(-2), sigma], dim=-1), pulled, size)
+        return pulled_back(torch.cat([gap.flatten(-2), sigma], dim=-1), pulled, size)
 
-    def further(self, t: Tensor) -> Tensor:
+    def extra_keys(self, t: Tensor) -> Tensor:
         """Squares of locations and sizes, which a relation stretches alike."""
-        return squares(self.lower_keys(t).K, 5)
+        return squares(self.encode_keys(t).K, 5)
 
     def flow(self, t: Tensor) -> Flow:
         """All parts as n real coordinates, of half of a standard normal x0."""
@@ -100,7 +100,7 @@ class NFE1Quaternion(Model):
 
     def composed(self, h: Tensor, r: Tensor) -> Flow:
         """A location and a size as entities have them."""
-        return self.flow(self.lower_query(h, r).Q / 2)
+        return self.flow(self.encode_query(h, r).Q / 2)
 
     def _relation(self, r: Tensor) -> tuple[Tensor, Tensor]:
         """r_σ and r_μ, each ``(..., 4, n/4)``."""

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Affine, Flow, Normal, Point, Scaled, Scaling
-from kgflow.models.model import FlowModel
+from kgflow.models.base import FlowModel
 
 
 def complex_scaling(re: Tensor, im: Tensor) -> Scaling:

@@ -7,8 +7,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from kgflow.flows import Keys, Query
-from kgflow.models.model import Model
-from kgflow.models.row import Row
+from kgflow.models.base import Model
+from kgflow.models.card import Card
 
 
 class QuatE(Model):
@@ -32,7 +32,7 @@ class QuatE(Model):
     entity_parts: ClassVar = ("1", "i", "j", "k")
     relation_parts: ClassVar = ("1", "i", "j", "k")
     settings: ClassVar = {"margin": -4.0, "epochs": 30, "decay": 0.95}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="1 ∈ ℍⁿᐟ⁴",
         f_entity="x ⊗ e",
         f_relation="x ⊗ r, |r| = 1",
@@ -46,16 +46,16 @@ class QuatE(Model):
         year=2019,
     )
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = h ⊗ r/|r|, a = 0."""
         unit = normalize(r.unflatten(-1, (4, -1)), dim=-2)
         return Query(hamilton(h.unflatten(-1, (4, -1)), unit).flatten(-2), h.new_zeros(len(h)))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = t, b = 0."""
         return Keys(t, t.new_zeros(len(t)))
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """The conjugates."""
         real, *imaginary = self.relation.split(r)
         return torch.cat([real, *(-part for part in imaginary)], dim=-1)

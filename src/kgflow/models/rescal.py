@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Keys, Query
-from kgflow.models.model import Model
-from kgflow.models.row import Row
+from kgflow.models.base import Model
+from kgflow.models.card import Card
 
 
 class RESCAL(Model):
@@ -30,7 +30,7 @@ class RESCAL(Model):
     entity_parts: ClassVar = ("e",)
     relation_parts: ClassVar = ("R",)
     settings: ClassVar = {"dim": 32, "margin": -4.0, "lr": 0.005, "epochs": 30, "decay": 0.95}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="1 ∈ ℝⁿ",
         f_entity="e ⊙ x",
         f_relation="Rᵀx",
@@ -48,7 +48,7 @@ class RESCAL(Model):
         """A square matrix."""
         return {"R": dim * dim}
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = Rᵀh, a = 0."""
         R = r.unflatten(-1, (self.dim, self.dim))
         return Query((h[:, None] @ R)[:, 0], h.new_zeros(len(h)))
@@ -62,10 +62,10 @@ class RESCAL(Model):
         Q = torch.cat([h[:0], *(x @ matrix for x, matrix in zip(groups, R, strict=True))])
         return Query(Q[order.argsort()], h.new_zeros(len(h)))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = t, b = 0."""
         return Keys(t, t.new_zeros(len(t)))
 
-    def mirrored(self, r: Tensor) -> Tensor:
+    def inverse_relation(self, r: Tensor) -> Tensor:
         """The transposes."""
         return r.unflatten(-1, (self.dim, self.dim)).mT.flatten(-2)

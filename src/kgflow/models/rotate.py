@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from kgflow.flows import Moduli, Rotation, SquaredWasserstein
+from kgflow.models.card import Card
 from kgflow.models.planar import PlanarModel
-from kgflow.models.row import Row
 
 
 class RotationModel(PlanarModel):
@@ -47,7 +47,7 @@ class RotatE(RotationModel):
         "epochs": 30,
         "decay": 0.95,
     }
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="1 ∈ ℂⁿᐟ²",
         f_entity="e ⊙ x",
         f_relation="r ⊙ x, |r| = 1",
@@ -79,4 +79,4 @@ class RotatESquared(RotationModel):
     relation_parts: ClassVar = ("phase",)
     D = SquaredWasserstein()
     settings: ClassVar = {"margin": 6.0, "dropout": 0.0, "lr": 0.05, "epochs": 30, "decay": 0.95}
-    row: ClassVar = replace(RotatE.row, D="-‖· - ·‖²")
+    card: ClassVar = replace(RotatE.card, D="-‖· - ·‖²")

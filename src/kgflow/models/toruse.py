@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from kgflow.flows import Point, TorusChord, TorusNorm, Translation
-from kgflow.models.model import FlowModel
-from kgflow.models.row import Row
+from kgflow.models.base import FlowModel
+from kgflow.models.card import Card
 
 
 class TorusModel(FlowModel):
@@ -47,7 +47,7 @@ class TorusEL1(TorusModel):
         "epochs": 30,
         "decay": 0.95,
     }
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="[0] ∈ 𝕋ⁿ",
         f_entity="x + [e]",
         f_relation="x + [r]",
@@ -79,7 +79,7 @@ class TorusEL2(TorusModel):
     relation_parts: ClassVar = ("angle",)
     D = TorusNorm(2)
     settings: ClassVar = {"dim": 64, "margin": 4.0, "dropout": 0.0, "epochs": 30, "decay": 0.95}
-    row: ClassVar = replace(TorusEL1.row, D="-4‖· - ·‖²")
+    card: ClassVar = replace(TorusEL1.card, D="-4‖· - ·‖²")
 
 
 class TorusEEL2(TorusModel):
@@ -99,4 +99,4 @@ class TorusEEL2(TorusModel):
     relation_parts: ClassVar = ("angle",)
     D = TorusChord()
     settings: ClassVar = {"margin": 6.0, "dropout": 0.0, "epochs": 30, "decay": 0.95}
-    row: ClassVar = replace(TorusEL1.row, D="-¼‖exp 2πi· - exp 2πi·‖²")
+    card: ClassVar = replace(TorusEL1.card, D="-¼‖exp 2πi· - exp 2πi·‖²")

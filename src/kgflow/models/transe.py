@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Norm, Point, SquaredWasserstein, Translation
-from kgflow.models.between import moved
-from kgflow.models.model import FlowModel
-from kgflow.models.row import Row
+from kgflow.models.base import FlowModel
+from kgflow.models.card import Card
+from kgflow.models.score_relations import moved
 
 
 class TransE(FlowModel):
@@ -32,7 +32,7 @@ class TransE(FlowModel):
     relation_parts: ClassVar = ("mu",)
     f_entity = f_relation = Translation
     x0, D = Point(0.0), SquaredWasserstein()
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="0 ∈ ℝⁿ",
         f_entity="x + e",
         f_relation="x + r",
@@ -46,9 +46,9 @@ class TransE(FlowModel):
         year=2013,
     )
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Relations are translations."""
-        return moved(self.lower_keys(h).K, self.lower_keys(t).K, torch.ones_like(r), r)
+        return moved(self.encode_keys(h).K, self.encode_keys(t).K, torch.ones_like(r), r)
 
 
 class TransEL1(FlowModel):
@@ -69,7 +69,7 @@ class TransEL1(FlowModel):
     f_entity = f_relation = Translation
     x0, D = Point(0.0), Norm(1)
     settings: ClassVar = {"dim": 64, "margin": 6.0, "dropout": 0.1, "epochs": 60}
-    row: ClassVar = replace(TransE.row, D="-‖· - ·‖₁")
+    card: ClassVar = replace(TransE.card, D="-‖· - ·‖₁")
 
 
 class TransEL2(FlowModel):
@@ -90,4 +90,4 @@ class TransEL2(FlowModel):
     f_entity = f_relation = Translation
     x0, D = Point(0.0), Norm(2)
     settings: ClassVar = {"dim": 64, "margin": 6.0, "dropout": 0.0, "lr": 0.05, "epochs": 60}
-    row: ClassVar = replace(TransE.row, D="-‖· - ·‖₂")
+    card: ClassVar = replace(TransE.card, D="-‖· - ·‖₂")

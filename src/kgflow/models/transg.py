@@ -7,8 +7,8 @@ from torch import Tensor
 
 from kgflow.errors import KgflowError
 from kgflow.flows import Keys, Query
+from kgflow.models.card import Card
 from kgflow.models.gaussian import GaussianModel, variance
-from kgflow.models.row import Row
 
 
 class TransG(GaussianModel):
@@ -26,7 +26,7 @@ class TransG(GaussianModel):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         components: M, meanings per relation.
 
@@ -43,7 +43,7 @@ class TransG(GaussianModel):
     relation_parts: ClassVar = ("mu", "weight")
     nonzero_parts: ClassVar = ("spread",)
     settings: ClassVar = {"dim": 32, "margin": 1.0, "decay": 0.96, "epochs": 40}
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="–",
         f_entity="–",
         f_relation="–",
@@ -71,14 +71,14 @@ class TransG(GaussianModel):
         """M translations and their weights."""
         return {"mu": self.components * dim, "weight": self.components}
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = (all h + r_m, log π, σ_h²)."""
         (mu, spread), (moves, weight) = self.entity.split(h), self.relation.split(r)
         moved = mu.repeat(1, self.components) + moves
         Q = torch.cat([moved, weight.log_softmax(-1), variance(spread)], dim=-1)
         return Query(Q, Q.new_zeros(Q.shape[:-1]))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = (μ, σ²)."""
         mu, spread = self.entity.split(t)
         return Keys(torch.cat([mu, variance(spread)], dim=-1), mu.new_zeros(mu.shape[:-1]))

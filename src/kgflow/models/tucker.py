@@ -6,9 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from kgflow.flows import Keys, Query
+from kgflow.models.base import Model
+from kgflow.models.card import Card
 from kgflow.models.layers import BatchNorm, dropout
-from kgflow.models.model import Model
-from kgflow.models.row import Row
 
 
 class TuckER(Model):
@@ -25,7 +25,7 @@ class TuckER(Model):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         hidden_dropout: the share of the matrix and of the vector that is left out in training.
 
@@ -49,7 +49,7 @@ class TuckER(Model):
         "lr": 0.01,
         "decay": 0.95,
     }
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="1",
         f_entity="e ⊙ x",
         f_relation="(Σⱼ Wⱼ rⱼ)ᵀ x",
@@ -71,13 +71,13 @@ class TuckER(Model):
         self.norm_head, self.norm_query = BatchNorm(dim), BatchNorm(dim)
         self.drop = dropout(hidden_dropout)
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q = Σ W h r, normalized."""
         matrix = (r @ self.core.flatten(1)).unflatten(1, (self.dim, self.dim))
         moved = self.norm_head(h)[:, None] @ self.drop(matrix)
         Q = self.drop(self.norm_query(moved.squeeze(1)))
         return Query(Q, Q.new_zeros(len(Q)))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K = t, b = 0."""
         return Keys(t, t.new_zeros(len(t)))

@@ -8,8 +8,8 @@ from torch.nn.functional import softplus
 
 from kgflow.errors import KgflowError
 from kgflow.flows import Affine, Flow, Keys, Normal, Query, SquaredWasserstein
-from kgflow.models.model import Model
-from kgflow.models.row import Row
+from kgflow.models.base import Model
+from kgflow.models.card import Card
 
 
 class TuckERFlow(Model):
@@ -27,7 +27,7 @@ class TuckERFlow(Model):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         components: p, how many functions each entity and each relation has.
 
@@ -44,7 +44,7 @@ class TuckERFlow(Model):
     entity_parts: ClassVar = ("mu", "sigma")
     relation_parts: ClassVar = ("mu", "sigma")
     x0, D = Normal(), SquaredWasserstein()
-    row: ClassVar = Row(
+    card: ClassVar = Card(
         x0="𝒩(0, I)",
         f_entity="σᵢx + μᵢ",
         f_relation="σⱼx + μⱼ",
@@ -74,7 +74,7 @@ class TuckERFlow(Model):
         """Of each part p times n."""
         return dict.fromkeys(self.relation_parts, self.components * dim)
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """For each k the weighted sum of D's queries over i and j, and the weight of |t_k|²."""
         weight = softplus(self.core)
         f_h, f_r = self._functions(self.entity.split(h)), self._functions(self.relation.split(r))
@@ -85,7 +85,7 @@ class TuckERFlow(Model):
         norms = weight.sum((0, 1)).expand(len(Q), -1)
         return Query(torch.cat([met, norms], dim=1), (a * weight.sum(2)).sum((1, 2)))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """D's keys of each t_k side by side; the weights of their b are the query's to give."""
         K, b = self.D.keys(Flow(self.x0, self._functions(self.entity.split(t))))
         return Keys(torch.cat([K.flatten(1), b], dim=1), b.new_zeros(len(b)))

@@ -4,7 +4,7 @@ import math
 
 from kgflow.errors import KgflowError
 from kgflow.flows import Normal, Scaled, Variable
-from kgflow.models.model import FlowModel
+from kgflow.models.base import FlowModel
 
 
 class UncertainModel(FlowModel):
@@ -12,7 +12,7 @@ class UncertainModel(FlowModel):
 
     Args:
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         x0: the random variable that all functions act on.
         uncertainty: the paper's 1/k² (Proposition 5, Table 2): 1 leaves x0 as it is, 0 is the

@@ -83,9 +83,9 @@ def _made(chosen: ModelConfig, entities: int, relations: int) -> Model:
         chosen.dim,
         chosen.options,
         bias=chosen.bias,
-        reciprocals=chosen.reciprocals,
+        inverse_relations=chosen.inverse_relations,
         start=chosen.start,
-        both_ends=chosen.both_ends,
+        bidirectional=chosen.bidirectional,
     )
 
 

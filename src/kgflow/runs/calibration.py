@@ -10,7 +10,7 @@ from kgflow.data import Dataset, QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.io import file_digest, write_atomic
 from kgflow.models import Model
-from kgflow.uncertainty import Calibration, Census, calibrate, take_census
+from kgflow.uncertainty import Calibration, CandidateScores, calibrate, score_candidates
 
 CALIBRATION, MODEL = "calibration.json", "model.safetensors"
 
@@ -46,7 +46,7 @@ def learn(
     margin: float,
     seed: int,
     directory: Path,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Calibration:
     """Learn the calibration of a model from facts that it was not trained on.
 
@@ -58,9 +58,9 @@ def learn(
         margin: of the loss.
         seed: of what is drawn.
         directory: the run's, for the digest of its model.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
-    census = count(model, data, known, choosing, seed, tell)
+    census = count(model, data, known, choosing, seed, progress)
     return calibrate(census, margin, seed, digest(directory))
 
 
@@ -70,12 +70,12 @@ def count(
     known: QueryIndex,
     facts: Triples,
     seed: int,
-    tell: Callable[[float], None] = lambda share: None,
-) -> Census:
+    progress: Callable[[float], None] = lambda share: None,
+) -> CandidateScores:
     """The candidates of facts, of `MOST` of them drawn where there are more."""
     if len(facts) > MOST:
         facts = facts.take(np.random.default_rng(seed).permutation(len(facts))[:MOST])
-    return take_census(model, data.index(facts), known, seed, tell)
+    return score_candidates(model, data.index(facts), known, seed, progress)
 
 
 def digest(directory: Path) -> str:

@@ -81,7 +81,7 @@ def _check(runs: Sequence[Run]) -> None:
                 f"{run.directory} was trained on other facts than {first.directory}: combine runs"
                 " of the same data"
             )
-        if run.model.meet is not None:
+        if run.model.interaction is not None:
             raise KgflowError(
                 f"{run.directory} is of {run.model.name}, which is no matrix product and cannot be"
                 " combined: leave it out"

@@ -8,14 +8,14 @@ import torch
 
 from kgflow.errors import KgflowError
 from kgflow.runs.predictor import Predictor, Question
-from kgflow.uncertainty import Conformal, Strangeness
+from kgflow.uncertainty import Conformal, NonconformityScore
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
-class AnswerSet:
+class PredictionSet:
     """A set of answers that are not known yet, best first, and what is promised of it.
 
     The promise is about a question whose answer the graph does not hold, asked like those of the
@@ -58,18 +58,18 @@ class AnswerSet:
 
 
 @torch.no_grad()
-def answer_set(
+def prediction_set(
     predictor: Predictor,
-    strangeness: Strangeness,
+    nonconformity: NonconformityScore,
     conformal: Conformal,
     question: Question,
     coverage: float,
-) -> AnswerSet:
+) -> PredictionSet:
     """The set for a question; always the same one, as its chances depend on the question only.
 
     Args:
         predictor: model and names.
-        strangeness: the one that `conformal` was measured with.
+        nonconformity: the one that `conformal` was measured with.
         conformal: where the threshold is from.
         question: (h, r, ?) or (?, r, t).
         coverage: with what probability it is to hold the answer.
@@ -90,9 +90,9 @@ def answer_set(
     order = np.lexsort((chance.random(len(score)), -score))
     groups = conformal.groups(coverage)
     limit = torch.tensor([conformal.threshold(int(r[0]), coverage, round_up)])
-    inside = strangeness.within(torch.from_numpy(score[order])[None], limit, torch.tensor([u]))
+    inside = nonconformity.within(torch.from_numpy(score[order])[None], limit, torch.tensor([u]))
     chosen = order[inside[0].numpy()]
     own = int(r[0]) in groups
     behind = len(groups[int(r[0]) if own else -1])
     answers = predictor.described(asked, [(chosen, score[chosen])])
-    return AnswerSet(question, answers, coverage, behind, own)
+    return PredictionSet(question, answers, coverage, behind, own)

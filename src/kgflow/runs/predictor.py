@@ -109,7 +109,7 @@ class Predictor:
     @cached_property
     def entities(self) -> Entities:
         """All answers there can be."""
-        return Entities(self.model.entity.weight, self.model.answer_keys, self.model.meet)
+        return Entities(self.model.entity.weight, self.model.answer_keys, self.model.interaction)
 
     @cached_property
     def places(self) -> Entities:
@@ -117,9 +117,9 @@ class Predictor:
         model = self.model
         row, entities = model.entity.weight[:1], self.entities
         # Where answers have no keys of their own, one copy of the keys serves both.
-        if model.answer_keys(row).K.shape == model.lower_keys(row).K.shape:
+        if model.answer_keys(row).K.shape == model.encode_keys(row).K.shape:
             return entities
-        return Entities(entities.table, model.lower_keys, model.meet)
+        return Entities(entities.table, model.encode_keys, model.interaction)
 
     @cached_property
     def search(self) -> Search:

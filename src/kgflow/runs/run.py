@@ -16,19 +16,19 @@ from kgflow.models import Model
 from kgflow.runs.build import make_model
 from kgflow.runs.calibration import count, learn, read_calibration, write_calibration
 from kgflow.runs.discovery import discover
-from kgflow.runs.prediction_set import AnswerSet, answer_set
+from kgflow.runs.prediction_set import PredictionSet, prediction_set
 from kgflow.runs.predictor import Predictor, Question
 from kgflow.runs.store import read_metrics, read_run
 from kgflow.training import best_epoch, load_model, read_history
 from kgflow.uncertainty import (
-    ByMass,
-    ByRank,
     Calibration,
     ConfidenceMetrics,
     Conformal,
     Coverage,
+    MassScore,
+    NonconformityScore,
+    RankScore,
     Reliability,
-    Strangeness,
     check_coverage,
     conform,
     cover,
@@ -109,7 +109,7 @@ class Run:
         split: str = "test",
         by: str | None = None,
         known: Triples | None = None,
-        tell: Callable[[float], None] = lambda share: None,
+        progress: Callable[[float], None] = lambda share: None,
     ) -> Evaluation:
         """Filtered ranking metrics of a split.
 
@@ -117,28 +117,28 @@ class Run:
             split: train, valid or test.
             by: also for each "relation", "side" or "category".
             known: further facts to filter out.
-            tell: told what share is done.
+            progress: called with the share of the work that is done.
         """
         questions = self.data.queries(split)
         if not len(questions):
             raise KgflowError(f"{self.data.name} has no {split} facts to evaluate on")
-        ranking = rank(self.model, questions, self._filter(known), tell=tell)
+        ranking = rank(self.model, questions, self._filter(known), progress=progress)
         seen = self.data.train.entity_mask(len(self.data.entities))
         untrained = int((~(seen[ranking.h] & seen[ranking.t])).sum())
         names, categories = self.data.relations.names, self._categories(by)
         return Evaluation(split, ranking, by, names, categories, untrained)
 
     def evaluate_confidence(
-        self, split: str = "test", tell: Callable[[float], None] = lambda share: None
+        self, split: str = "test", progress: Callable[[float], None] = lambda share: None
     ) -> ConfidenceMetrics:
         """How well the confidences of a split are predicted, and followed by the order of answers.
 
         Args:
             split: train, valid or test.
-            tell: told what share is done.
+            progress: called with the share of the work that is done.
         """
         margin = self.config.training.margin
-        return evaluate_confidence(self.model, self.data, margin, split, tell)
+        return evaluate_confidence(self.model, self.data, margin, split, progress)
 
     def predict(
         self,
@@ -169,7 +169,7 @@ class Run:
         """The k most likely facts of the whole graph that it does not hold."""
         return discover(self.predictor, k, relation)
 
-    def calibrate(self, tell: Callable[[float], None] = lambda share: None) -> Calibration:
+    def calibrate(self, progress: Callable[[float], None] = lambda share: None) -> Calibration:
         """Learn what scores mean as probabilities, and keep that with the run.
 
         Learned from the validation facts that are not held out; see `Calibration`.
@@ -185,7 +185,7 @@ class Run:
             training.margin,
             training.seed,
             self.directory,
-            tell,
+            progress,
         )
         write_calibration(self.directory, found)
         self.__dict__.pop("predictor", None)  # the next one speaks by the new calibration
@@ -193,7 +193,7 @@ class Run:
         return found
 
     def reliability(
-        self, split: str = "test", tell: Callable[[float], None] = lambda share: None
+        self, split: str = "test", progress: Callable[[float], None] = lambda share: None
     ) -> dict[str, Any]:
         """How well probabilities are frequencies, before and after calibration, on a split.
 
@@ -204,7 +204,7 @@ class Run:
         facts, training = self.data.split(split), self.config.training
         if not len(facts):
             raise KgflowError(f"{self.data.name} has no {split} facts to judge probabilities by")
-        census = count(self.model, self.data, self.known, facts, training.seed, tell)
+        census = count(self.model, self.data, self.known, facts, training.seed, progress)
         before = Reliability.of(Calibration(margin=training.margin), census)
         after = Reliability.of(self.predictor.calibration, census)
         return {
@@ -215,7 +215,7 @@ class Run:
             "difference": differences(before, after),
         }
 
-    def answer_set(
+    def prediction_set(
         self,
         head: str | None = None,
         relation: str | None = None,
@@ -223,7 +223,7 @@ class Run:
         coverage: float = 0.9,
         by_relation: bool = False,
         adaptive: bool = False,
-    ) -> AnswerSet:
+    ) -> PredictionSet:
         """The answers, known ones left out, that hold the missing one with a promised probability.
 
         Args:
@@ -236,8 +236,8 @@ class Run:
         """
         question = Question(head, relation, tail)
         conformal = self.conformal(coverage, by_relation, adaptive)
-        strangeness = self._strangeness(adaptive)
-        return answer_set(self.predictor, strangeness, conformal, question, coverage)
+        nonconformity = self._nonconformity(adaptive)
+        return prediction_set(self.predictor, nonconformity, conformal, question, coverage)
 
     def coverage(
         self,
@@ -245,7 +245,7 @@ class Run:
         coverage: float = 0.9,
         by_relation: bool = False,
         adaptive: bool = False,
-        tell: Callable[[float], None] = lambda share: None,
+        progress: Callable[[float], None] = lambda share: None,
     ) -> Coverage:
         """How often answer sets hold the answers of a split, and how large they are.
 
@@ -258,8 +258,10 @@ class Run:
         facts, conformal = self.data.split(split), self.conformal(coverage, by_relation, adaptive)
         if not len(facts):
             raise KgflowError(f"{self.data.name} has no {split} facts to measure coverage on")
-        strangeness, questions = self._strangeness(adaptive), self.data.index(facts)
-        return cover(self.model, strangeness, conformal, questions, self.known, coverage, tell=tell)
+        nonconformity, questions = self._nonconformity(adaptive), self.data.index(facts)
+        return cover(
+            self.model, nonconformity, conformal, questions, self.known, coverage, progress=progress
+        )
 
     def conformal(
         self, coverage: float, by_relation: bool = False, adaptive: bool = False
@@ -278,14 +280,14 @@ class Run:
                 "be promised: train with --held-out 0.3 on a graph of 20 valid facts or more"
             )
         if adaptive not in self._places:
-            strangeness, seed = self._strangeness(adaptive), self.config.training.seed
+            nonconformity, seed = self._nonconformity(adaptive), self.config.training.seed
             questions = self.data.index(facts)
-            found = conform(self.model, strangeness, questions, self.known, seed=seed)
+            found = conform(self.model, nonconformity, questions, self.known, seed=seed)
             self._places[adaptive] = found
         return replace(self._places[adaptive], by_relation=by_relation)
 
-    def _strangeness(self, adaptive: bool) -> Strangeness:
-        return ByMass(self.predictor.calibration.temperature) if adaptive else ByRank()
+    def _nonconformity(self, adaptive: bool) -> NonconformityScore:
+        return MassScore(self.predictor.calibration.temperature) if adaptive else RankScore()
 
     def _filter(self, known: Triples | None) -> QueryIndex:
         if known is None:

@@ -51,9 +51,9 @@ def train(
     schedule: str | None = None,
     warmup: float | None = None,
     bias: bool | None = None,
-    reciprocals: bool | None = None,
+    inverse_relations: bool | None = None,
     start: float | None = None,
-    both_ends: bool | None = None,
+    bidirectional: bool | None = None,
     options: Mapping[str, Option] | None = None,
     out: str | Path | None = None,
     force: bool = False,
@@ -96,9 +96,9 @@ def train(
         schedule: of the rate, "exponential", "cosine" or "plateau".
         warmup: epochs until the rate is reached.
         bias: whether every entity has a number that is added where it is the tail.
-        reciprocals: whether a relation read backwards has numbers of its own.
+        inverse_relations: whether a relation read backwards has numbers of its own.
         start: what the first numbers of all rows are multiplied by.
-        both_ends: whether answers are scored by the mean of what head and tail say of a fact.
+        bidirectional: whether answers are scored by the mean of what head and tail say of a fact.
         options: what only this model knows, such as ``{"x0": "uniform"}``.
         out: the run directory; ``runs/<data>-<model>-<date>`` if not given.
         force: replace a run that is there.
@@ -138,9 +138,9 @@ def train(
         "name": model,
         "dim": dim,
         "bias": bias,
-        "reciprocals": reciprocals,
+        "inverse_relations": inverse_relations,
         "start": start,
-        "both_ends": both_ends,
+        "bidirectional": bidirectional,
         "options": dict(options or {}),
     }
     name = data.name if isinstance(data, Dataset) else str(data)

@@ -53,7 +53,7 @@ class Index:
         cls,
         entities: Entities,
         method: Method,
-        tell: Callable[[float], None] = lambda share: None,
+        progress: Callable[[float], None] = lambda share: None,
     ) -> "Index":
         """Index all keys, block by block."""
         faiss = require_faiss()
@@ -65,7 +65,7 @@ class Index:
             _train(found, entities, space)
         for low, high in blocks(len(entities), entities.block):
             found.add(_vectors(entities, space, torch.arange(low, high)))
-            tell(high / len(entities))
+            progress(high / len(entities))
         return cls(entities, space, found)
 
     def try_as_hard(self, method: Method, effort: int) -> None:

@@ -61,7 +61,7 @@ class Choice:
 
 
 def choose_search(
-    run: Run, method: str, min_recall: float = 0.99, tell: Tell = lambda share: None
+    run: Run, method: str, min_recall: float = 0.99, progress: Tell = lambda share: None
 ) -> Choice:
     """Make a run search by an index, if that finds enough of the exact answers.
 
@@ -71,15 +71,15 @@ def choose_search(
         run: what is to be asked; its predictor gets the search.
         method: "exact", or faiss's "flat", "ivf" or "hnsw"; just "faiss" is the last.
         min_recall: the least share of the exact best 10 to be found.
-        tell: told what share of the keys is indexed.
+        progress: told what share of the keys is indexed.
     """
-    choice = _choose(run, "hnsw" if method == "faiss" else method, min_recall, tell)
+    choice = _choose(run, "hnsw" if method == "faiss" else method, min_recall, progress)
     if choice.search is not None:
         run.predictor.search = choice.search
     return choice
 
 
-def _choose(run: Run, method: str, min_recall: float, tell: Tell) -> Choice:
+def _choose(run: Run, method: str, min_recall: float, progress: Tell) -> Choice:
     if method == "exact":
         return Choice(None, method, None, "exact search")
     if method not in METHODS:
@@ -87,10 +87,10 @@ def _choose(run: Run, method: str, min_recall: float, tell: Tell) -> Choice:
         raise KgflowError(
             f"unknown index '{method}'{suggest(method, known)}: give {', '.join(known)}"
         )
-    if run.model.meet is not None:
+    if run.model.interaction is not None:
         name = run.config.model.name
         return Choice(None, method, None, f"exact search: {name} is no matrix product to index")
-    index, note = open_index(run, METHODS[method], min_recall, tell)
+    index, note = open_index(run, METHODS[method], min_recall, progress)
     about = f"recall@{K} {note.recall:.4f} on {note.queries:,} queries of the run"
     if note.recall < min_recall:
         sentence = f"exact search: the {method} index has {about}, below {min_recall:g}"
@@ -100,7 +100,7 @@ def _choose(run: Run, method: str, min_recall: float, tell: Tell) -> Choice:
 
 
 def open_index(
-    run: Run, method: Method, min_recall: float, tell: Tell = lambda share: None
+    run: Run, method: Method, min_recall: float, progress: Tell = lambda share: None
 ) -> tuple[Index, Note]:
     """The index saved in ``index/`` of a run, or else a new one, which is saved there."""
     folder, model = run.directory / FOLDER, file_digest(run.directory / "model.safetensors")
@@ -111,7 +111,7 @@ def open_index(
         if index is not None:
             index.try_as_hard(method, note.effort)
             return index, note
-    index = Index.build(run.predictor.entities, method, tell)
+    index = Index.build(run.predictor.entities, method, progress)
     Q, a = _questions(run.predictor)
     effort, recall = tune(index, method, Q, a, min_recall)
     space = index.space

@@ -162,7 +162,9 @@ class Catalogue:
     @cached_property
     def _near_by_distance(self) -> bool:
         places = self.predictor.places
-        return self.run.model.meet is not None or isinstance(find_space(places, True), Distance)
+        return self.run.model.interaction is not None or isinstance(
+            find_space(places, True), Distance
+        )
 
     @torch.no_grad()
     def neighbours(self, i: int, k: int) -> tuple[str, list[tuple[int, float]]]:

@@ -48,7 +48,7 @@ def suggestions(catalogue: Catalogue, entity: int, k: int) -> "pl.DataFrame":
 
 
 def fitting(catalogue: Catalogue, entity: int) -> list[int]:
-    """The relations and reciprocals that fit an entity, most usual first."""
+    """The relations and inverse_relations that fit an entity, most usual first."""
     _, near = catalogue.neighbours(entity, NEAR)
     own = _used(catalogue, entity)
     around = np.concatenate([own[:0], *(_used(catalogue, i) for i, _ in near)])
@@ -58,6 +58,6 @@ def fitting(catalogue: Catalogue, entity: int) -> list[int]:
 
 
 def _used(catalogue: Catalogue, entity: int) -> "np.ndarray":
-    """The relations, and reciprocals, of which an entity is head."""
+    """The relations, and inverse_relations, of which an entity is head."""
     known = catalogue.predictor.known
     return known.r[slice(*np.searchsorted(known.h, [entity, entity + 1]))]

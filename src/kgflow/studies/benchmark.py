@@ -49,7 +49,7 @@ class Benchmark:
     def paper(self) -> Numbers | None:
         """What the paper prints of this model, if it is as the paper has it, on this graph."""
         said = self.file.experiment.model
-        changed = said.options or said.bias or said.both_ends or not said.reciprocals
+        changed = said.options or said.bias or said.bidirectional or not said.inverse_relations
         return None if changed else printed(self.model, self.graph)
 
     def numbers(self) -> dict[str, list[float]]:

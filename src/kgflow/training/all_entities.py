@@ -29,7 +29,7 @@ class AllEntities(QueryLoss):
         """The loss of these rows of the index, a scalar that autograd can differentiate."""
         h, r = (self.tensor(ids[rows]) for ids in (self.index.h, self.index.r))
         Q, a = self.query(self.model.entity(h), r)
-        kernel = self.kernel(AutogradKeys(self.model.lower_keys))
+        kernel = self.kernel(AutogradKeys(self.model.encode_keys))
         return differentiable(Q, a, self.model.entity.weight, kernel, self.targets(rows))
 
     def backward(
@@ -54,5 +54,5 @@ class AllEntities(QueryLoss):
 
     @cached_property
     def _kernel(self) -> Pass:
-        matrix = self.model.meet is None
-        return self.kernel(key_map(self.model) if matrix else AutogradKeys(self.model.lower_keys))
+        matrix = self.model.interaction is None
+        return self.kernel(key_map(self.model) if matrix else AutogradKeys(self.model.encode_keys))

@@ -14,7 +14,7 @@ class Corruption(ABC):
 
     @abstractmethod
     def heads(self, index: QueryIndex) -> Tensor:
-        """The probability for each relation, reciprocals included, ``(R,)``."""
+        """The probability for each relation, inverse_relations included, ``(R,)``."""
 
 
 class Tails(Corruption):

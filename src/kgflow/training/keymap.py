@@ -15,14 +15,14 @@ def key_map(model: Model) -> KeyMap:
     """A map with an analytic backward pass where one fits, or else autograd.
 
     Whether one fits is not declared but tried: values and gradients on a few random rows must be
-    those of `model.lower_keys`. So a new model has its fast path without a line about it.
+    those of `model.encode_keys`. So a new model has its fast path without a line about it.
 
     Example:
         >>> from kgflow.models import build
         >>> [type(key_map(build(name, 3, 2, 4))).__name__ for name in ("nfe-1", "nfe-3")]
         ['FoldedKeys', 'AutogradKeys']
     """
-    own = AutogradKeys(model.lower_keys)
+    own = AutogradKeys(model.encode_keys)
     rows = _random(model, 16, model.entity.weight.shape[1])
     for found in _candidates(model, model.entity.plain(rows)):
         candidate = BiasedKeys(found) if model.entity.has_bias else found
@@ -47,10 +47,10 @@ def _candidates(model: Model, rows: Tensor) -> Iterator[KeyMap]:
 
 def _folded(model: Model, rows: Tensor) -> Iterator[KeyMap]:
     """Keys that are the parts of rows, or their absolute values."""
-    if len({*model.entity.parts.values()}) > 1 or model.lower_keys(rows).K.shape != rows.shape:
+    if len({*model.entity.parts.values()}) > 1 or model.encode_keys(rows).K.shape != rows.shape:
         return
     count = len(model.entity.parts)
-    pairs = zip(*(x.chunk(count, dim=1) for x in (model.lower_keys(rows).K, rows)), strict=True)
+    pairs = zip(*(x.chunk(count, dim=1) for x in (model.encode_keys(rows).K, rows)), strict=True)
     unit = [[float(i == j) for j in range(count)] for i in range(count)]
     folded = [bool((k * x < 0).any()) for k, x in pairs]
     yield FoldedKeys(folded, unit)

@@ -57,6 +57,6 @@ class KvsAll(AllEntities):
     def kernel(self, keys: KeyMap) -> Pass:
         """That of the paper's loss, with a floor under y."""
         floor = self.smoothing / self.index.entities
-        if self.model.meet is None:
+        if self.model.interaction is None:
             return Kernel(keys, Dense(floor), self.block)
-        return PairwiseKernel(keys, self.model.meet, floor)
+        return PairwiseKernel(keys, self.model.interaction, floor)

@@ -53,10 +53,10 @@ class OneVsAll(AllEntities):
 
     def kernel(self, keys: KeyMap) -> Pass:
         """One sigmoid between three matrix products, or what comes nearest."""
-        if self.model.meet is None:
+        if self.model.interaction is None:
             return Kernel(keys, self.pullback, self.block)
         if self.pullback is not None and not isinstance(self.pullback, Dense):
             raise KgflowError(
                 f"{self.model.name} is no matrix product: train it with --backward dense"
             )
-        return PairwiseKernel(keys, self.model.meet)
+        return PairwiseKernel(keys, self.model.interaction)

@@ -101,12 +101,12 @@ class NegativeSampling(SampledLoss[Corrupted]):
         self, facts: Facts, corrupt: Tensor, head: Tensor, entity: Lookup
     ) -> tuple[Tensor, Tensor]:
         model, query = self.model, self.query(entity(facts.h), facts.r)
-        keys = model.lower_keys(entity(facts.t))
+        keys = model.encode_keys(entity(facts.t))
         true = model.pairwise(query.Q, keys.K) + query.a + keys.b
         false = true.new_zeros(corrupt.shape)
         row, column = (~head).nonzero(as_tuple=True)
         if len(row):
-            tails = model.lower_keys(entity(corrupt[row, column]))
+            tails = model.encode_keys(entity(corrupt[row, column]))
             s = model.pairwise(query.Q[row], tails.K) + query.a[row] + tails.b
             false = false.index_put((row, column), s)
         row, column = head.nonzero(as_tuple=True)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from kgflow.errors import KgflowError
-from kgflow.models import Model, Table, is_distance
+from kgflow.models import Embedding, Model, is_distance
 from kgflow.training.base import Facts
 from kgflow.training.rows import Lookup
 from kgflow.training.term import Term
@@ -32,7 +32,7 @@ class RowRegularizer(Regularizer):
     r""":math:`\Omega = \omega(h) + \omega(r) + \omega(t)`."""
 
     @abstractmethod
-    def penalty(self, table: Table, rows: Tensor) -> Tensor:
+    def penalty(self, table: Embedding, rows: Tensor) -> Tensor:
         """ω of rows ``(P, w)`` of a table, ``(P,)``."""
 
     def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
@@ -49,7 +49,7 @@ class RowRegularizer(Regularizer):
 class L2(RowRegularizer):
     r""":math:`\Omega = |h|^2 + |r|^2 + |t|^2`, of the numbers in the rows, biases aside."""
 
-    def penalty(self, table: Table, rows: Tensor) -> Tensor:
+    def penalty(self, table: Embedding, rows: Tensor) -> Tensor:
         """The squared norm."""
         return table.plain(rows).square().sum(-1)
 
@@ -65,7 +65,7 @@ class N3(RowRegularizer):
         ICML 2018.
     """
 
-    def penalty(self, table: Table, rows: Tensor) -> Tensor:
+    def penalty(self, table: Embedding, rows: Tensor) -> Tensor:
         """The cubes of the moduli."""
         parts = table.split(rows)
         if len({part.shape[-1] for part in parts}) > 1:
@@ -89,7 +89,7 @@ class Dura(Regularizer):
 
     def __init__(self, model: Model, weight: float) -> None:
         super().__init__(model, weight)
-        if model.meet is not None:
+        if model.interaction is not None:
             raise KgflowError(f"{model.name} is no matrix product: regularize it by l2 or n3")
         self.scale = 0.25 if is_distance(model) else 1.0
 
@@ -101,7 +101,7 @@ class Dura(Regularizer):
         Q = self.model.ask(entity(heads), relation).Q
         yield self.weight * self.scale * (Q.square().sum(-1) * share).sum()
         tails, share = _shares(facts.t, facts.weight)
-        K = self.model.lower_keys(entity(tails)).K
+        K = self.model.encode_keys(entity(tails)).K
         yield self.weight * (K.square().sum(-1) * share).sum()
 
 

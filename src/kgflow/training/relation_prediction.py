@@ -13,7 +13,7 @@ from kgflow.training.term import Term
 
 
 class RelationPrediction(Term):
-    r"""Cross entropy over all relations, reciprocals included, of (h, ?, t).
+    r"""Cross entropy over all relations, inverse_relations included, of (h, ?, t).
 
     .. math:: \lambda \big( \log \sum_{r'} \exp f(h, r', t) - f(h, r, t) \big)
 
@@ -43,20 +43,20 @@ class RelationPrediction(Term):
     def _size(self) -> int:
         """Triples at a time: those whose scores, or queries, fill a tile."""
         entity, relation = self.model.entity.weight, self.model.relation.weight
-        at_once = self.model.between(entity[:1], entity[:1], relation[:1]) is not None
+        at_once = self.model.score_relations(entity[:1], entity[:1], relation[:1]) is not None
         width = 1 if at_once else max(entity.shape[1], relation.shape[1])
         return max(1, TILE // (len(relation) * width))
 
     def _scores(self, h: Tensor, t: Tensor) -> Tensor:
         """The scores of rows ``(P, w)`` with every relation, ``(P, R)``."""
         table = self.model.relation.weight
-        found = self.model.between(h, t, table)
+        found = self.model.score_relations(h, t, table)
         return self._one_by_one(h, t, table) if found is None else found
 
     def _one_by_one(self, h: Tensor, t: Tensor, table: Tensor) -> Tensor:
         heads, shape = h.repeat_interleave(len(table), dim=0), (len(h), len(table))
-        query = self.model.lower_query(heads, table.repeat(len(h), 1))
-        keys, Q, a = self.model.lower_keys(t), query.Q.view(*shape, -1), query.a.view(shape)
-        if self.model.meet is None:
+        query = self.model.encode_query(heads, table.repeat(len(h), 1))
+        keys, Q, a = self.model.encode_keys(t), query.Q.view(*shape, -1), query.a.view(shape)
+        if self.model.interaction is None:
             return torch.bmm(Q, keys.K[:, :, None]).squeeze(2) + a + keys.b[:, None]
         return self.model.pairwise(Q, keys.K[:, None]) + a + keys.b[:, None]

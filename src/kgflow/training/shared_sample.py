@@ -93,19 +93,19 @@ class SharedSample(SampledLoss[Sample]):
     def parts(self, drawn: Sample, entity: Lookup) -> Iterator[Tensor]:
         """By blocks of queries."""
         targets = drawn.targets
-        width = self.model.entity.weight.shape[1] if self.model.meet is not None else 1
+        width = self.model.entity.weight.shape[1] if self.model.interaction is not None else 1
         size = max(1, TILE // (self.negatives * width))
         for low, high in blocks(len(drawn.h), size):
             query = self.query(entity(drawn.h[low:high]), drawn.r[low:high])
             here = (targets.row >= low) & (targets.row < high)
             row, column = targets.row[here] - low, targets.column[here]
-            keys = self.model.lower_keys(entity(drawn.entities))
-            meet = self.model.meet or _product
-            S = meet(query.Q, keys.K) + query.a[:, None] + keys.b
+            keys = self.model.encode_keys(entity(drawn.entities))
+            interaction = self.model.interaction or _product
+            S = interaction(query.Q, keys.K) + query.a[:, None] + keys.b
             place = torch.searchsorted(drawn.entities, column).clamp(max=self.negatives - 1)
             known = drawn.entities[place] == column
             free = torch.ones_like(S).index_put((row[known], place[known]), S.new_zeros(()))
-            true = self.model.lower_keys(entity(column))
+            true = self.model.encode_keys(entity(column))
             s = self.model.pairwise(query.Q[row], true.K) + query.a[row] + true.b
             yield self.cost(Scores(S, free, targets.c[low:high], row, s, targets.y[here]))
 

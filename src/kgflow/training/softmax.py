@@ -48,6 +48,6 @@ class Softmax(AllEntities):
 
     def kernel(self, keys: KeyMap) -> Pass:
         """One exponential between three matrix products, or what comes nearest."""
-        if self.model.meet is None:
+        if self.model.interaction is None:
             return SoftmaxKernel(keys, self.block)
-        return PairwiseSoftmax(keys, self.model.meet)
+        return PairwiseSoftmax(keys, self.model.interaction)

@@ -65,11 +65,11 @@ class Sum(Loss):
 class _Joined(Update):
     """An update that is given further gradients together with those of the heads."""
 
-    def __init__(self, update: Update, further: Rows) -> None:
-        self.update, self.further = update, further
+    def __init__(self, update: Update, extra: Rows) -> None:
+        self.update, self.extra = update, extra
 
     def begin(self, ids: Tensor) -> Update:
-        self.update.begin(torch.cat([ids, self.further.ids]))
+        self.update.begin(torch.cat([ids, self.extra.ids]))
         return self
 
     def room(self, low: int, high: int) -> Tensor:
@@ -82,5 +82,5 @@ class _Joined(Update):
         self.update.nothing()
 
     def add(self, ids: Tensor, grad: Tensor) -> None:
-        ids = torch.cat([ids, self.further.ids])
-        self.update.add(ids, torch.cat([grad, self.further.grad]))
+        ids = torch.cat([ids, self.extra.ids])
+        self.update.add(ids, torch.cat([grad, self.extra.grad]))

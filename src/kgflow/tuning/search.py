@@ -46,7 +46,7 @@ class Search:
         """The protocol, for this search's model."""
         experiment = self.experiment({})
         model = experiment.model
-        matrix = build(model.name, 1, 2, model.dim, model.options).meet is None
+        matrix = build(model.name, 1, 2, model.dim, model.options).interaction is None
         return self.protocol(matrix, experiment.training.epochs)
 
 
@@ -64,7 +64,7 @@ def tune(
     search: Search,
     trials: int | None = None,
     jobs: int = 1,
-    tell: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> list[Tried]:
     """Search, and give all trials of the study, the best first.
 
@@ -72,7 +72,7 @@ def tune(
         search: what is searched.
         trials: how many there shall be, those of earlier calls included; None: to the end.
         jobs: processes at a time.
-        tell: told how many are done.
+        progress: told how many are done.
     """
     if jobs > 1 and search.storage is None:
         raise KgflowError("several processes share a study in a file: give --storage")
@@ -81,7 +81,7 @@ def tune(
     search.experiment({})  # refused before anything is run
     study = _open(search, seed=0)
     if jobs == 1:
-        _work(study, search, trials, tell)
+        _work(study, search, trials, progress)
     else:
         with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
             list(pool.map(_join, [search] * jobs, [trials] * jobs, range(jobs)))
@@ -144,13 +144,13 @@ def _join(search: Search, trials: int | None, seed: int) -> None:
 
 
 def _work(
-    study: "optuna.Study", search: Search, trials: int | None, tell: Callable[[int], None]
+    study: "optuna.Study", search: Search, trials: int | None, progress: Callable[[int], None]
 ) -> None:
     protocol = search.make_protocol()
-    tell(_finished(study))
+    progress(_finished(study))
     while (trials is None or _finished(study) < trials) and protocol.prepare(study):
         _try(study, search, protocol)
-        tell(_finished(study))
+        progress(_finished(study))
 
 
 def _try(study: "optuna.Study", search: Search, protocol: Protocol) -> None:

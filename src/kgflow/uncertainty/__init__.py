@@ -1,7 +1,7 @@
 """How sure a model is: calibration, prediction sets, and predicted confidences."""
 
 from kgflow.uncertainty.calibration import Calibration, calibrate
-from kgflow.uncertainty.census import Census, take_census
+from kgflow.uncertainty.candidates import CandidateScores, score_candidates
 from kgflow.uncertainty.confidence import (
     ConfidenceMetrics,
     Errors,
@@ -12,14 +12,12 @@ from kgflow.uncertainty.conformal import Conformal, check_coverage, conform
 from kgflow.uncertainty.coverage import Coverage, cover, cover_ranked
 from kgflow.uncertainty.existence import Existence
 from kgflow.uncertainty.maps import Identity, Isotonic, Logistic, Map
+from kgflow.uncertainty.nonconformity import MassScore, NonconformityScore, RankScore
 from kgflow.uncertainty.reliability import Reliability, differences
-from kgflow.uncertainty.strangeness import ByMass, ByRank, Strangeness
 
 __all__ = [
-    "ByMass",
-    "ByRank",
     "Calibration",
-    "Census",
+    "CandidateScores",
     "ConfidenceMetrics",
     "Conformal",
     "Coverage",
@@ -29,8 +27,10 @@ __all__ = [
     "Isotonic",
     "Logistic",
     "Map",
+    "MassScore",
+    "NonconformityScore",
+    "RankScore",
     "Reliability",
-    "Strangeness",
     "calibrate",
     "check_coverage",
     "confidence_map",
@@ -39,5 +39,5 @@ __all__ = [
     "cover_ranked",
     "differences",
     "evaluate_confidence",
-    "take_census",
+    "score_candidates",
 ]

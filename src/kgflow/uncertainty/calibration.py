@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from kgflow.evaluation.metrics import Floats
-from kgflow.uncertainty.census import Census
+from kgflow.uncertainty.candidates import CandidateScores
 from kgflow.uncertainty.maps import FITTED, AnyMap, Fitted, Identity, Map, OneMap
 
 FOLDS = 5
@@ -76,7 +76,9 @@ class Calibration(BaseModel):
         return found
 
 
-def calibrate(census: Census, margin: float, seed: int = 0, model: str = "") -> Calibration:
+def calibrate(
+    census: CandidateScores, margin: float, seed: int = 0, model: str = ""
+) -> Calibration:
     """Learn how scores become probabilities.
 
     Args:
@@ -107,7 +109,7 @@ def calibrate(census: Census, margin: float, seed: int = 0, model: str = "") -> 
     )
 
 
-def likeliest_temperature(census: Census) -> float:
+def likeliest_temperature(census: CandidateScores) -> float:
     r"""The τ that makes :math:`\sum_t \log \mathrm{softmax}(s/\tau)_t` greatest.
 
     Guo, Pleiss, Sun, Weinberger: On calibration of modern neural networks, 2017.
@@ -127,7 +129,7 @@ def likeliest_temperature(census: Census) -> float:
     return float(np.clip(np.exp(found.x), 1e-9, 1e9))
 
 
-def losses(census: Census, log_odds: Map, margin: float) -> Floats:
+def losses(census: CandidateScores, log_odds: Map, margin: float) -> Floats:
     r"""Each question's log loss, :math:`-\log p_t - \sum_{e \ne t} \log(1 - p_e)`: ``(P,)``."""
     true, other = log_odds(census.true + margin), log_odds(census.other + margin)
     found: Floats = np.logaddexp(0, -true) + (census.weight * np.logaddexp(0, other)).sum(1)
@@ -135,7 +137,7 @@ def losses(census: Census, log_odds: Map, margin: float) -> Floats:
 
 
 def _best(
-    census: Census, margin: float, fold: NDArray[np.int64], there: OneMap, loss: Floats
+    census: CandidateScores, margin: float, fold: NDArray[np.int64], there: OneMap, loss: Floats
 ) -> tuple[OneMap, Floats]:
     """The map that is there, or the best of those that are clearly better; and its losses."""
     tried = [(kind, _out_of_fold(kind, census, margin, fold)) for kind in FITTED]
@@ -145,7 +147,9 @@ def _best(
     return kind.fit(*_shifted(census, margin)), found
 
 
-def _out_of_fold(kind: Fitted, census: Census, margin: float, fold: NDArray[np.int64]) -> Floats:
+def _out_of_fold(
+    kind: Fitted, census: CandidateScores, margin: float, fold: NDArray[np.int64]
+) -> Floats:
     loss = np.empty(len(census))
     for k in np.unique(fold):
         out = fold == k
@@ -154,7 +158,7 @@ def _out_of_fold(kind: Fitted, census: Census, margin: float, fold: NDArray[np.i
     return loss
 
 
-def _shifted(census: Census, margin: float) -> tuple[Floats, Floats, Floats]:
+def _shifted(census: CandidateScores, margin: float) -> tuple[Floats, Floats, Floats]:
     score, truth, weight = census.labelled()
     return score + margin, truth, weight
 

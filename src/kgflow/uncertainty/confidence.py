@@ -72,7 +72,7 @@ def evaluate_confidence(
     data: Dataset,
     margin: float,
     split: str = "test",
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> ConfidenceMetrics:
     """Errors on the facts of a split, and nDCG over its queries (h, r, ?).
 
@@ -85,7 +85,7 @@ def evaluate_confidence(
         data: the facts with their confidences.
         margin: the margin of the loss.
         split: whose facts and queries.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
     facts = data.split(split)
     if facts.weight is None or not len(facts):
@@ -100,7 +100,7 @@ def evaluate_confidence(
         constant = errors(np.full(len(true), known.mean()), true)
     direct = errors(torch.sigmoid(torch.from_numpy(score + margin)).numpy(), true)
     questions = QueryIndex.build(facts, len(data.entities), len(data.relations), reciprocal=False)
-    placed = place(model, questions, data.queries(), tell=tell)
+    placed = place(model, questions, data.queries(), progress=progress)
     linear = ndcg(placed).mean()
     exponential = ndcg(placed._replace(gain=2**placed.gain - 1)).mean()
     sizes = len(facts), len(questions)
@@ -147,7 +147,7 @@ def place(
     questions: QueryIndex,
     known: QueryIndex,
     memory: int = MEMORY,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Placed:
     """The places of all known answers of some queries among all entities.
 
@@ -156,11 +156,11 @@ def place(
         questions: which (h, r).
         known: their answers, whose confidences are the gains.
         memory: scores held at a time.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
     parts = [
         _place_rows(S, questions, known, rows)
-        for rows, S in all_scores(model, questions, memory, tell)
+        for rows, S in all_scores(model, questions, memory, progress)
     ]
     return Placed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 

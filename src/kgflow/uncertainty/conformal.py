@@ -13,7 +13,7 @@ from kgflow.errors import KgflowError
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scored import scored
 from kgflow.models import Model
-from kgflow.uncertainty.strangeness import Strangeness
+from kgflow.uncertainty.nonconformity import NonconformityScore
 
 OWN = 50
 """Answers that a relation's own threshold is read from, at least."""
@@ -112,29 +112,29 @@ def check_coverage(coverage: float) -> None:
 @torch.no_grad()
 def conform(
     model: Model,
-    strangeness: Strangeness,
+    nonconformity: NonconformityScore,
     questions: QueryIndex,
     known: QueryIndex,
     by_relation: bool = False,
     seed: int = 0,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Conformal:
     """Measure how strange the answers of held-out facts are.
 
     Args:
         model: what scores.
-        strangeness: of an answer among its candidates.
-        questions: the queries of the held-out facts, reciprocals included.
+        nonconformity: of an answer among its candidates.
+        questions: the queries of the held-out facts, inverse_relations included.
         known: the queries of all known facts: no candidate is one of them.
         by_relation: thresholds for each relation and side.
         seed: of U.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
     generator, parts = torch.Generator().manual_seed(seed), []
-    for found in scored(model, questions, known, tell=tell):
+    for found in scored(model, questions, known, progress=progress):
         u = torch.rand(len(found.t), generator=generator, dtype=torch.float64).to(found.S.device)
         parts.append(
-            (found.h, found.r, found.t, strangeness(found.S, found.score, u).cpu().numpy())
+            (found.h, found.r, found.t, nonconformity(found.S, found.score, u).cpu().numpy())
         )
     h, r, t, value = (np.concatenate(x) for x in zip(*parts, strict=True))
     return Conformal(h, r, t, value, by_relation)

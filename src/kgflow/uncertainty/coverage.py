@@ -14,7 +14,7 @@ from kgflow.evaluation.ranking import Ranking
 from kgflow.evaluation.scored import scored
 from kgflow.models import Model
 from kgflow.uncertainty.conformal import Conformal
-from kgflow.uncertainty.strangeness import Strangeness
+from kgflow.uncertainty.nonconformity import NonconformityScore
 
 DRAWS = 20_000
 LEVEL = 0.99
@@ -34,7 +34,7 @@ class Coverage:
         h, r, t: questions and answers, ``(m,)``.
         covered: whether the set holds the answer, ``(m,)``.
         size: of the set, ``(m,)``.
-        relations: how many relations there are without reciprocals.
+        relations: how many relations there are without inverse_relations.
     """
 
     promise: float
@@ -141,37 +141,37 @@ def _squares(keys: Ids, x: Floats) -> float:
 @torch.no_grad()
 def cover(
     model: Model,
-    strangeness: Strangeness,
+    nonconformity: NonconformityScore,
     conformal: Conformal,
     questions: QueryIndex,
     known: QueryIndex,
     coverage: float,
     seed: int = 1,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> Coverage:
     """Make a set for every answer of some questions, and see whether it holds it.
 
     Args:
         model: what scores.
-        strangeness: the one that `conformal` was measured with.
+        nonconformity: the one that `conformal` was measured with.
         conformal: where thresholds are from.
-        questions: the queries of some facts, reciprocals included.
+        questions: the queries of some facts, inverse_relations included.
         known: the queries of all known facts.
         coverage: what is promised.
         seed: of U and of the rounding.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
     generator, parts, done = torch.Generator().manual_seed(seed), [], 0
     # Drawn for all at once, so that they do not depend on how many are scored at a time.
     total = int(questions.counts.sum())
     drawn = torch.rand(2, total, generator=generator, dtype=torch.float64)
-    for found in scored(model, questions, known, tell=tell):
+    for found in scored(model, questions, known, progress=progress):
         u, round_up = drawn[:, done : done + len(found.t)]
         done += len(found.t)
         limit = torch.from_numpy(conformal.thresholds(found.r, coverage, round_up.numpy()))
         u, limit = u.to(found.S.device), limit.to(found.S.device)
-        inside = strangeness(found.S, found.score, u) <= limit
-        sizes = strangeness.sizes(found.S, limit, u)
+        inside = nonconformity(found.S, found.score, u) <= limit
+        sizes = nonconformity.sizes(found.S, limit, u)
         parts.append((found.h, found.r, found.t, inside.cpu().numpy(), sizes.cpu().numpy()))
     h, r, t, covered, size = (np.concatenate(x) for x in zip(*parts, strict=True))
     return Coverage(coverage, conformal, h, r, t, covered, size, questions.relations // 2)
@@ -184,7 +184,7 @@ def cover_ranked(
 
     Args:
         ranking: of the answers among their candidates.
-        conformal: measured by `ByRank`.
+        conformal: measured by `RankScore`.
         coverage: what is promised.
         seed: of U and of the rounding.
     """

@@ -38,7 +38,7 @@ class Existence:
 
     @cached_property
     def rates(self) -> Floats:
-        """Without and with a known answer, for relations and their reciprocals, ``(2R, 2)``."""
+        """Without and with a known answer, for relations and inverse relations, ``(2R, 2)``."""
         R, train, valid = 2 * len(self.data.relations), *map(self.data.queries, ("train", "valid"))
         if not len(valid):
             return np.ones((R, 2))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kgflow.evaluation.metrics import Floats
 from kgflow.uncertainty.calibration import Calibration
-from kgflow.uncertainty.census import Census
+from kgflow.uncertainty.candidates import CandidateScores
 
 BINS = 10
 DRAWS = 1000
@@ -45,7 +45,7 @@ class Reliability:
     answer: NDArray[np.int64]
 
     @classmethod
-    def of(cls, calibration: Calibration, census: Census) -> "Reliability":
+    def of(cls, calibration: Calibration, census: CandidateScores) -> "Reliability":
         """What a calibration says of the candidates of a census."""
         score, truth, weight = census.labelled()
         place = np.nonzero(census.weight > 0)[0]

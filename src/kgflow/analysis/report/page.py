@@ -11,7 +11,7 @@ from string import Template
 from kgflow.analysis.plots.style import picture
 from kgflow.analysis.report.pieces import Note, Picture, Piece, pictures
 from kgflow.analysis.report.section import Section
-from kgflow.analysis.report.sections.answer_sets import AnswerSets
+from kgflow.analysis.report.sections.answer_sets import PredictionSets
 from kgflow.analysis.report.sections.data import DataCard
 from kgflow.analysis.report.sections.densities import Densities
 from kgflow.analysis.report.sections.learning import Learning
@@ -37,7 +37,7 @@ SECTIONS: tuple[Section, ...] = (
     MetricsTables(),
     Relations(),
     Probabilities(),
-    AnswerSets(),
+    PredictionSets(),
     Trust(),
     Uncertainty(),
     Densities(),
@@ -89,7 +89,7 @@ def write_report(
     out: str | Path,
     split: str = "test",
     entities: Sequence[str] = (),
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
     sections: Sequence[Section] = SECTIONS,
 ) -> Report:
     """One HTML file that needs no other, and its pictures as PNG in ``<name>_files`` beside it.
@@ -99,7 +99,7 @@ def write_report(
         out: the HTML file.
         split: train, valid or test.
         entities: names or labels of at most six entities to show.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
         sections: what it holds.
 
     Example:
@@ -112,12 +112,12 @@ def write_report(
     with picture():
         pass  # without matplotlib there is no report: better now than later
     subject, out = Subject(runs, split, entities), Path(out)
-    subject.rank(lambda share: tell(RANKING * share))
+    subject.rank(lambda share: progress(RANKING * share))
     wanted = [section for section in sections if section.wanted(subject)]
     parts: list[list[Piece]] = []
     for done, section in enumerate(wanted, start=1):
         parts.append(_pieces(section, subject))
-        tell(RANKING + (1 - RANKING) * done / len(wanted))
+        progress(RANKING + (1 - RANKING) * done / len(wanted))
     found = [p for pieces in parts for p in pictures(pieces)]
     written = _write_pictures(folder(out), found)
     write_atomic(out, _page(subject, wanted, parts).encode())

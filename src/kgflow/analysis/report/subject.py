@@ -48,12 +48,12 @@ class Subject:
         self.entities = [self.data.entity_id(name) for name in entities] or self._frequent(DEFAULT)
         self.evaluations: tuple[Evaluation, ...] = ()
 
-    def rank(self, tell: Callable[[float], None] = lambda share: None) -> None:
+    def rank(self, progress: Callable[[float], None] = lambda share: None) -> None:
         """Rank the split with every run: what takes time."""
         found = []
         for place, run in enumerate(self.runs):
-            part = _part(tell, place, len(self.runs))
-            found.append(run.evaluate(self.split, tell=part))
+            part = _part(progress, place, len(self.runs))
+            found.append(run.evaluate(self.split, progress=part))
         self.evaluations = tuple(found)
 
     @cached_property
@@ -90,5 +90,5 @@ class Subject:
         return np.argsort(-self.degree, kind="stable")[:count].tolist()
 
 
-def _part(tell: Callable[[float], None], place: int, of: int) -> Callable[[float], None]:
-    return lambda share: tell((place + share) / of)
+def _part(progress: Callable[[float], None], place: int, of: int) -> Callable[[float], None]:
+    return lambda share: progress((place + share) / of)

@@ -39,7 +39,7 @@ def believed_rules(
     kind: str | None = None,
     k: int = 20,
     everything: bool = False,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> "pl.DataFrame":
     """The rules that the model believes or the graph holds, k of each kind, most believed first.
 
@@ -52,12 +52,12 @@ def believed_rules(
         k: rules of each kind, at most.
         everything: also rules without a case in the graph, that say in other words what a listed
             one says, or that neither model nor graph is for.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
 
     Reference:
         Xiao, He, Cao: Knowledge Graph Embedding by Normalizing Flows, AAAI 2023, Proposition 6.
     """
-    return rules_frame(run, beliefs(run, relation, kind, k, everything, tell))
+    return rules_frame(run, beliefs(run, relation, kind, k, everything, progress))
 
 
 def beliefs(
@@ -66,7 +66,7 @@ def beliefs(
     kind: str | None = None,
     k: int = 20,
     everything: bool = False,
-    tell: Callable[[float], None] = lambda share: None,
+    progress: Callable[[float], None] = lambda share: None,
 ) -> list[Belief]:
     """What `believed_rules` shows, as objects."""
     if kind is not None and kind not in KINDS:
@@ -78,7 +78,7 @@ def beliefs(
     found = [
         belief
         for belief in judged(
-            Judge(run.predictor), wanted, [kind] if kind else KINDS, everything, tell
+            Judge(run.predictor), wanted, [kind] if kind else KINDS, everything, progress
         )
         if everything or belief.verdict not in ("neither", "untested")
     ]
@@ -99,13 +99,13 @@ def judged(
     relation: int | None,
     kinds: Sequence[str],
     everything: bool,
-    tell: Callable[[float], None],
+    progress: Callable[[float], None],
 ) -> Iterator[Belief]:
     """All candidates of these kinds with this relation, each before both courts."""
     graph, geometry, R = judge.known, judge.geometry, judge.known.relations
     rules = list(singles(graph, geometry))
     if "composition" in kinds:
-        rules += _compositions(judge, everything, lambda share: tell(share / 2))
+        rules += _compositions(judge, everything, lambda share: progress(share / 2))
     rules = [
         rule
         for rule in rules
@@ -114,12 +114,12 @@ def judged(
     ]
     for done, rule in enumerate(rules, start=1):
         yield judge.judge(rule)
-        tell((1 + done / len(rules)) / 2)
+        progress((1 + done / len(rules)) / 2)
 
 
-def _compositions(judge: Judge, everything: bool, tell: Callable[[float], None]) -> list[Rule]:
+def _compositions(judge: Judge, everything: bool, progress: Callable[[float], None]) -> list[Rule]:
     graph, geometry = judge.known, judge.geometry
-    near = [] if geometry is None else near_compositions(graph, geometry, everything, tell)
+    near = [] if geometry is None else near_compositions(graph, geometry, everything, progress)
     rules = list(dict.fromkeys([*near, *held_compositions(graph)]))
     return rules if everything else list(distinct(rules, graph))
 

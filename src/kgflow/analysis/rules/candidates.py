@@ -43,14 +43,16 @@ def singles(graph: Graph, geometry: Geometry | None) -> Iterator[Rule]:
                 yield Rule((d,), head, R)
 
 
-def near_compositions(graph: Graph, geometry: Geometry, everything: bool, tell: Tell) -> list[Rule]:
+def near_compositions(
+    graph: Graph, geometry: Geometry, everything: bool, progress: Tell
+) -> list[Rule]:
     """Those whose two sides are nearest as functions; without paths in the graph only if asked.
 
     Relations that change next to nothing compose with any other to that other: left out.
     """
     R, idle = graph.relations, geometry.like_identity()
     found: list[tuple[float, Rule]] = []
-    for first, head, distance in geometry.nearest(R, tell):
+    for first, head, distance in geometry.nearest(R, progress):
         paths = torch.from_numpy(graph.paths[first]).to(distance.device)
         wanted = (distance < NEAR) & ~idle & ~idle[first] & (paths <= LONGEST)
         if not everything:
@@ -75,7 +77,7 @@ def held_compositions(graph: Graph) -> list[Rule]:
         some = rng.choice(len(h), min(SAMPLED, len(h)), replace=False)
         ways: Counter[tuple[int, int]] = Counter()
         for place in some.tolist():
-            first, _, second = graph.between(int(h[place]), int(t[place]))
+            first, _, second = graph.score_relations(int(h[place]), int(t[place]))
             ways.update(set(zip(first.tolist(), second.tolist(), strict=True)))
         for way, hits in ways.items():
             share = hits * len(h) / max(1, len(some)) / max(1, int(graph.paths[way]))

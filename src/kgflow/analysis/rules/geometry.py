@@ -19,7 +19,7 @@ from kgflow.flows import (
     Variable,
 )
 from kgflow.models import Model
-from kgflow.models.model import FlowModel
+from kgflow.models.base import FlowModel
 
 SAMPLE = 2048
 """Entities whose values are looked at."""
@@ -99,7 +99,7 @@ class Geometry:
         return self._image(self.f.forward(self.values[:, first][:, None]))
 
     def nearest(
-        self, heads: int, tell: Callable[[float], None] = lambda share: None
+        self, heads: int, progress: Callable[[float], None] = lambda share: None
     ) -> Iterator[tuple[int, Tensor, Tensor]]:
         """For each first relation, and each second: the head nearest to both, and how near.
 
@@ -116,7 +116,7 @@ class Geometry:
             least, head = gap.min(1)
             distance = (least + both.square().sum(1)).clamp(min=0) / self.typical
             yield first, head, distance
-            tell((first + 1) / count)
+            progress((first + 1) / count)
 
     def _image(self, values: Tensor) -> Tensor:
         # (S, N, n) to (N, S n): the mean over points becomes a plain sum.

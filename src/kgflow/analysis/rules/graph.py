@@ -28,7 +28,7 @@ class Count(NamedTuple):
 
 
 class Graph:
-    r"""Facts (h, d, t) with d over relations and reciprocals: sparse matrices A_d of 0 and 1.
+    r"""Facts (h, d, t) with d over relations and inverse_relations: sparse matrices A_d of 0 and 1.
 
     The pairs that d then d' joins are the entries of :math:`A_d A_{d'}`.
 
@@ -114,7 +114,7 @@ class Graph:
             support, hits = len(h), int(held.sum())
         return Count(support, support - hits if rule.negated else hits)
 
-    def between(self, h: int, t: int) -> tuple[Ids, Ids, Ids]:
+    def score_relations(self, h: int, t: int) -> tuple[Ids, Ids, Ids]:
         """The paths from h over a third entity to t: first relation, entity, second relation."""
         out, back = (slice(self.starts[e], self.starts[e + 1]) for e in (h, t))
         order = np.argsort(self.tail[back], kind="stable")
@@ -128,7 +128,7 @@ class Graph:
         return first[row], middle[row], second[low[row] + shift]
 
     def direct(self, h: int, t: int) -> Ids:
-        """The relations and reciprocals that lead from h to t."""
+        """The relations and inverse_relations that lead from h to t."""
         mine = slice(self.starts[h], self.starts[h + 1])
         return self.relation[mine][self.tail[mine] == t]
 

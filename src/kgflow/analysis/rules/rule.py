@@ -9,7 +9,7 @@ KINDS = ("symmetric", "antisymmetric", "inverse", "implication", "composition")
 
 @dataclass(frozen=True)
 class Rule:
-    r"""(h, body, t) → (h, head, t), over R relations and their reciprocals r + R.
+    r"""(h, body, t) → (h, head, t), over R relations and their inverse_relations r + R.
 
     - symmetric: (h, r⁻¹, t) → (h, r, t), which is (t, r, h) → (h, r, t);
     - antisymmetric: (h, r⁻¹, t) → not (h, r, t);

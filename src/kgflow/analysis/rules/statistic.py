@@ -9,7 +9,7 @@ from kgflow.analysis.rules.rule import Rule, reverse
 from kgflow.errors import KgflowError
 from kgflow.flows import Affine, Function, Linear
 from kgflow.models import Model
-from kgflow.models.model import FlowModel
+from kgflow.models.base import FlowModel
 
 
 @dataclass(frozen=True)

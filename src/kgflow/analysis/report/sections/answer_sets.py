@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PROMISES = (0.5, 0.8, 0.9, 0.95)
 
 
-class AnswerSets(Section):
+class PredictionSets(Section):
     """Sets that hold the missing answer as often as promised."""
 
     id, title = "answer-sets", "Answer sets"

@@ -45,8 +45,8 @@ def _learned(run: Run, name: str) -> str:
     if not own and calibration.common.kind == "identity":
         kept = "kept the sigmoid of the loss, as nothing else was clearly better"
     else:
-        further = f" and {own:,} of a relation's own" if own else ""
-        kept = f"learned one common map ({calibration.common.kind}){further}"
+        per_relation = f" and {own:,} of a relation's own" if own else ""
+        kept = f"learned one common map ({calibration.common.kind}){per_relation}"
     return f"Calibration of {name} {kept}, from {calibration.facts:,} validation facts."
 
 

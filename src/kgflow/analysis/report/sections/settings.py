@@ -44,7 +44,7 @@ def _side_by_side(items: list[dict[str, str]]) -> list[list[str]]:
 
 
 def _model(run: Run) -> dict[str, str]:
-    row, config = run.model.row, run.config.model
+    row, config = run.model.card, run.config.model
     numbers = sum(p.numel() for p in run.model.parameters())
     return {
         "model": config.name,
@@ -57,8 +57,8 @@ def _model(run: Run) -> dict[str, str]:
         "numbers per entity": f"{run.model.entity.weight.shape[1]:,}",
         "numbers in all": f"{numbers:,}",
         **({"bias of entities": "yes"} if config.bias else {}),
-        **({} if config.reciprocals else {"reciprocal relations": "no"}),
-        **({"answers scored from both ends": "yes"} if config.both_ends else {}),
+        **({} if config.inverse_relations else {"reciprocal relations": "no"}),
+        **({"answers scored from both ends": "yes"} if config.bidirectional else {}),
         **({} if config.start == 1 else {"first numbers times": f"{config.start:g}"}),
         **{f"option {k}": str(v) for k, v in config.options.items()},
     }
@@ -74,7 +74,7 @@ def _training(run: Run) -> dict[str, str]:
 def _parts(run: Run) -> dict[str, str]:
     return {
         f"part {number}": f"{part.model.name}, n = {part.model.dim:,}, seed {part.training.seed}"
-        + (", from both ends" if part.model.both_ends else "")
+        + (", from both ends" if part.model.bidirectional else "")
         for number, part in enumerate(run.config.model.parts, 1)
     }
 

@@ -19,8 +19,8 @@ from kgflow.flows import (
     Translation,
     Variable,
 )
-from kgflow.models.row import Row
-from kgflow.models.table import Table
+from kgflow.models.card import Card
+from kgflow.models.embedding import Embedding
 
 MODELS: dict[str, type["Model"]] = {}
 """Every model that has a name."""
@@ -36,7 +36,7 @@ class Model(nn.Module, ABC):
 
     Args:
         entities: how many entities, E.
-        relations: how many relations with their reciprocals, R.
+        relations: how many relations with their inverse_relations, R.
         dim: the paper's n, the size of each part.
     """
 
@@ -50,7 +50,7 @@ class Model(nn.Module, ABC):
     """What the dimension must be a multiple of: 2 for complex numbers, 4 for quaternions."""
     share: ClassVar[int] = 1
     """Every part of a row holds n/share numbers: 2 for the parts of complex numbers."""
-    row: ClassVar[Row]
+    card: ClassVar[Card]
     """The model in the language of the paper's Table 3."""
     settings: ClassVar[Mapping[str, float]] = {}
     """Training settings that suit this model better than the general defaults."""
@@ -72,8 +72,8 @@ class Model(nn.Module, ABC):
                 f" {self.multiple}: take {nearest}"
             )
         self.dim = dim
-        self.entity = Table(entities, self.entity_sizes(dim), self.nonzero_parts)
-        self.relation = Table(relations, self.relation_sizes(dim))
+        self.entity = Embedding(entities, self.entity_sizes(dim), self.nonzero_parts)
+        self.relation = Embedding(relations, self.relation_sizes(dim))
 
     def entity_sizes(self, dim: int) -> dict[str, int]:
         """The width of each part of an entity's row."""
@@ -84,7 +84,7 @@ class Model(nn.Module, ABC):
         return dict.fromkeys(self.relation_parts, dim // self.share)
 
     @property
-    def meet(self) -> Callable[[Tensor, Tensor], Tensor] | None:
+    def interaction(self) -> Callable[[Tensor, Tensor], Tensor] | None:
         """How all Q ``(B, m)`` meet all K ``(N, l)``, or None for the matrix product."""
         return None
 
@@ -93,38 +93,38 @@ class Model(nn.Module, ABC):
         return (Q * K).sum(-1)
 
     @abstractmethod
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Q ``(B, m)`` and a ``(B,)`` of entity rows ``(B, w)`` and relation rows ``(B, v)``."""
 
     @abstractmethod
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """K ``(N, m)`` and b ``(N,)`` of entity rows ``(N, w)``."""
 
-    def between(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor | None:
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor | None:
         """The scores of pairs with all relations, (h, ?, t), where they are one matrix product.
 
         Of entity rows ``(P, w)`` twice and relation rows ``(R, v)``: ``(P, R)``; or None.
         """
         return None
 
-    def mirrored(self, r: Tensor) -> Tensor | None:
+    def inverse_relation(self, r: Tensor) -> Tensor | None:
         r"""Rows r' of the relations read backwards, :math:`f(t, r', h) = f(h, r, t)` for all h, t.
 
         Of relation rows ``(R, v)``, ``(R, v)``; or None where the model has no such relations.
         """
         return None
 
-    def lower_backwards(self, h: Tensor, r: Tensor) -> Query | None:
+    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query | None:
         r"""The scores :math:`f(t, r, h)` of all t, by the keys that tails have and `further` ones.
 
         Of entity rows ``(B, w)`` and relation rows ``(B, v)``: Q ``(B, m + l)`` and a ``(B,)`` such
         that :math:`f(t, r, h) = Q \cdot (K_t, F_t) + a + b_t`; or None where there are none.
         """
-        back = self.mirrored(r)
-        return None if back is None else self.lower_query(h, back)
+        back = self.inverse_relation(r)
+        return None if back is None else self.encode_query(h, back)
 
-    def further(self, t: Tensor) -> Tensor:
-        """F ``(N, l)`` of entity rows ``(N, w)``: what `lower_backwards` needs beside K."""
+    def extra_keys(self, t: Tensor) -> Tensor:
+        """F ``(N, l)`` of entity rows ``(N, w)``: what `encode_inverse_query` needs beside K."""
         return t[:, :0]
 
     def flow(self, t: Tensor) -> Flow | None:
@@ -144,17 +144,17 @@ class Model(nn.Module, ABC):
 
         To be overridden where relations are too large to copy one for each query.
         """
-        return self.lower_query(h, self.relation(r))
+        return self.encode_query(h, self.relation(r))
 
-    def answer_query(self, h: Tensor, r: Tensor, back: Tensor) -> Query:
+    def encode_answer_query(self, h: Tensor, r: Tensor, back: Tensor) -> Query:
         """Q and a, to meet `answer_keys`.
 
         Args:
             h: entity rows, ``(B, w)``.
             r: rows of their relations, ``(B, v)``.
-            back: rows of the reciprocals of these, ``(B, v)``.
+            back: rows of the inverse_relations of these, ``(B, v)``.
         """
-        return self.lower_query(h, r)
+        return self.encode_query(h, r)
 
     def reciprocal(self, r: Tensor) -> Tensor:
         """The id of r⁻¹ for each relation r, and of r for each r⁻¹, ``(B,)``."""
@@ -166,7 +166,7 @@ class Model(nn.Module, ABC):
 
     def answer_keys(self, t: Tensor) -> Keys:
         """K and b of entity rows ``(N, w)`` as answers; training does not know of these."""
-        return self.lower_keys(t)
+        return self.encode_keys(t)
 
     def keys(self, ids: Tensor) -> Keys:
         """K and b of entity ids ``(N,)``, to meet `query`."""
@@ -182,7 +182,7 @@ class PairwiseModel(Model):
     r"""A model whose scores are :math:`g(Q, K) + a + b` with a g that is no inner product."""
 
     @property
-    def meet(self) -> Callable[[Tensor, Tensor], Tensor]:
+    def interaction(self) -> Callable[[Tensor, Tensor], Tensor]:
         """As `matrix`."""
         return self.matrix
 
@@ -222,7 +222,7 @@ class FlowModel(Model):
     """f_r, of the parts of relation rows, each ``(..., n)``."""
 
     @property
-    def meet(self) -> Callable[[Tensor, Tensor], Tensor] | None:
+    def interaction(self) -> Callable[[Tensor, Tensor], Tensor] | None:
         """As D says."""
         return self.D.matrix if isinstance(self.D, Paired) else None
 
@@ -230,15 +230,15 @@ class FlowModel(Model):
         """As D says."""
         return self.D.pairwise(Q, K) if isinstance(self.D, Paired) else super().pairwise(Q, K)
 
-    def lower_query(self, h: Tensor, r: Tensor) -> Query:
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """D's side of f_r ∘ f_h (x0)."""
         return self.D.query(self.composed(h, r))
 
-    def lower_keys(self, t: Tensor) -> Keys:
+    def encode_keys(self, t: Tensor) -> Keys:
         """D's side of f_t (x0)."""
         return self.D.keys(self.flow(t))
 
-    def mirrored(self, r: Tensor) -> Tensor | None:
+    def inverse_relation(self, r: Tensor) -> Tensor | None:
         """Translations and rotations move back as far; no distance notices the difference."""
         return -r if self.f_relation in (Translation, Rotation) else None
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 
 from kgflow.errors import KgflowError, suggest
 from kgflow.flows import VARIABLES, Variable
+from kgflow.models.base import MODELS, Model
 from kgflow.models.biased import biased
-from kgflow.models.both_ends import both_ends as from_both_ends
-from kgflow.models.both_ends import check_both_ends
+from kgflow.models.bidirectional import bidirectional as from_both_ends
+from kgflow.models.bidirectional import check_bidirectional
+from kgflow.models.embedding import START
 from kgflow.models.mirror import mirror
-from kgflow.models.model import MODELS, Model
-from kgflow.models.table import START
 
 Option = str | float | int | bool
 
@@ -46,43 +46,45 @@ def build(
     dim: int,
     chosen: Mapping[str, Option] | None = None,
     bias: bool = False,
-    reciprocals: bool = True,
+    inverse_relations: bool = True,
     start: float = 1.0,
-    both_ends: bool = False,
+    bidirectional: bool = False,
 ) -> Model:
     """A model by name, with options as a configuration file gives them.
 
     Args:
         name: the model's name.
         entities: how many entities.
-        relations: how many relations, with their reciprocals.
+        relations: how many relations, with their inverse_relations.
         dim: n.
         chosen: what only this model knows.
         bias: whether every entity has a number, at first zero, that is added where it is the tail.
-        reciprocals: whether a relation read backwards has numbers of its own, or those of `mirror`.
+        inverse_relations: whether inverse relations have embeddings of their own.
         start: what the first numbers of all rows are multiplied by; for models whose rows begin in
             [-0.1, 0.1].
-        both_ends: whether answers are scored by the mean of what head and tail say of a fact.
+        bidirectional: whether answers are scored by the mean of what head and tail say of a fact.
 
     Example:
         >>> build("nfe-2", entities=5, relations=2, dim=4, chosen={"x0": "uniform"}).x0
         Uniform()
         >>> build("distmult", entities=5, relations=2, dim=4, bias=True).entity
-        Table(5 rows, sigma: 4, bias: 1)
+        Embedding(5 rows, sigma: 4, bias: 1)
     """
-    if bias and not reciprocals:
-        raise KgflowError("a bias counts for tails only, so it needs reciprocals: leave out one")
-    if bias and both_ends:
-        raise KgflowError("a bias counts for tails only: leave out either it or both ends")
-    if both_ends and not reciprocals:
+    if bias and not inverse_relations:
         raise KgflowError(
-            "without reciprocals both ends of a fact say the same: leave out either of the two"
+            "a bias counts for tails only, so it needs inverse_relations: leave out one"
+        )
+    if bias and bidirectional:
+        raise KgflowError("a bias counts for tails only: leave out either it or both ends")
+    if bidirectional and not inverse_relations:
+        raise KgflowError(
+            "without inverse relations both ends of a fact say the same: leave one out"
         )
     known = options(name)
     arguments = {k: _convert(name, k, v, known) for k, v in (chosen or {}).items()}
     constructor = model_class(name)
     kind = biased(constructor) if bias else constructor
-    kind = from_both_ends(kind) if both_ends else kind
+    kind = from_both_ends(kind) if bidirectional else kind
     model = kind(entities, relations, dim, **arguments)
     if start != 1:
         _shrink(model, start)
@@ -90,10 +92,10 @@ def build(
         raise KgflowError(f"{name} has a bias of every entity as it is: leave 'bias' out")
     if bias:
         model.entity.add_bias()
-    if not reciprocals:
+    if not inverse_relations:
         mirror(model)
-    if both_ends:
-        check_both_ends(model)
+    if bidirectional:
+        check_bidirectional(model)
     return model
 
 

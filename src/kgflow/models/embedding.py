@@ -10,7 +10,7 @@ START = 0.1
 """Numbers begin uniform in [-START, START], where a model has no other wish."""
 
 
-class Table(nn.Module):
+class Embedding(nn.Module):
     r"""Rows of parameters, each row a concatenation of named parts.
 
     Rows start uniform in [-0.1, 0.1]. Behind its parts a row may hold one number more, its bias.
@@ -21,7 +21,7 @@ class Table(nn.Module):
         spared: parts that must not be zero, which dropout leaves alone.
 
     Example:
-        >>> table = Table(3, {"mu": 2, "sigma": 2})
+        >>> table = Embedding(3, {"mu": 2, "sigma": 2})
         >>> table.weight.shape
         torch.Size([3, 4])
         >>> mu, sigma = table.split(table(torch.tensor([0, 2])))

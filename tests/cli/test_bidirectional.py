@@ -9,21 +9,23 @@ import kgflow as library
 @pytest.fixture(scope="module")
 def both_run(tmp_path_factory):
     directory = tmp_path_factory.mktemp("runs") / "both"
-    library.train("world", dim=8, epochs=2, lr=0.05, both_ends=True, out=directory)
+    library.train("world", dim=8, epochs=2, lr=0.05, bidirectional=True, out=directory)
     return directory
 
 
 def test_train_takes_it(answer, tmp_path):
     found = answer(
-        "train", "world", "--dim", 2, "--epochs", 1, "--both-ends", "--out", tmp_path / "run"
+        "train", "world", "--dim", 2, "--epochs", 1, "--bidirectional", "--out", tmp_path / "run"
     )
-    assert found["model"]["both_ends"] is True
+    assert found["model"]["bidirectional"] is True
     assert answer("evaluate", tmp_path / "run") == found["test"]
     assert answer("train", "--resume", tmp_path / "run")["test"] == found["test"]
 
 
 def test_it_is_refused_where_a_model_cannot(refusal, tmp_path):
-    said = refusal("train", "world", "--model", "nfe-2", "--both-ends", "--out", tmp_path / "run")
+    said = refusal(
+        "train", "world", "--model", "nfe-2", "--bidirectional", "--out", tmp_path / "run"
+    )
     assert "nfe-2 cannot score facts from their tails" in said
     assert not list(tmp_path.iterdir())
 
@@ -46,7 +48,7 @@ def test_neighbours_are_those_of_the_distributions(both_run):
 
     run = library.open(both_run)
     measure, found = Catalogue(run).neighbours(0, 3)
-    K = run.model.lower_keys(run.model.entity.weight).K.detach()
+    K = run.model.encode_keys(run.model.entity.weight).K.detach()
     gaps = (K - K[0]).square().sum(1)
     gaps[0] = torch.inf
     assert measure == "distance"
@@ -64,7 +66,7 @@ def test_its_uncertainty_is_that_of_the_model(answer, tmp_path, model):
     settings = {"dim": 8, "epochs": 1, "held_out": 0.0}
     found = []
     for name, both in (("plain", False), ("both", True)):
-        library.train("world", model, both_ends=both, out=tmp_path / name, **settings)
+        library.train("world", model, bidirectional=both, out=tmp_path / name, **settings)
         found.append(answer("uncertainty", tmp_path / name, "--entity", "France"))
     assert found[0] == found[1]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Row:
+class Card:
     """What a model is, in symbols: f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)).
 
     A model that is not of this form has a dash for x0 and the functions, and its whole scoring

@@ -10,7 +10,7 @@ from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.flows import Affine, KullbackLeibler, Normal, Translation
 from kgflow.models import MODELS, FlowModel, build
-from kgflow.models.both_ends import check_both_ends
+from kgflow.models.bidirectional import check_bidirectional
 from kgflow.training import OneVsAll, Softmax, Sum
 from kgflow.training.regularizers import Dura
 from laws import close
@@ -30,7 +30,7 @@ ABLE = sorted(STRETCHING | MOVING | TURNING | BILINEAR)
 def pair(name, dim=12, seed=0):
     """The same numbers, scored from one end and from both."""
     plain = random_model(name, DATA, dim, seed)
-    model = build(name, E, 2 * R, dim, both_ends=True).double()
+    model = build(name, E, 2 * R, dim, bidirectional=True).double()
     model.load_state_dict(plain.state_dict())
     return plain, model.eval()
 
@@ -42,7 +42,7 @@ def everything():
 def test_who_can():
     def can(name):
         try:
-            return bool(build(name, E, 2 * R, 12, both_ends=True))
+            return bool(build(name, E, 2 * R, 12, bidirectional=True))
         except KgflowError:
             return False
 
@@ -110,7 +110,7 @@ def test_training_does_not_know_of_it(name, loss):
 @pytest.mark.parametrize("name", sorted(set(MODELS) - set(ABLE)))
 def test_models_that_cannot_say_so(name):
     with pytest.raises(KgflowError, match=f"{name} cannot score facts from their tails"):
-        build(name, E, 2 * R, 12, both_ends=True)
+        build(name, E, 2 * R, 12, bidirectional=True)
 
 
 def test_what_is_declared_is_tried():
@@ -121,26 +121,31 @@ def test_what_is_declared_is_tried():
         f_entity, f_relation = Affine, Translation
 
     model = MODELS.pop("leaning")(E, 2 * R, 4)
-    assert model.lower_backwards(model.entity.weight[:1], model.relation.weight[:1]) is not None
+    assert (
+        model.encode_inverse_query(model.entity.weight[:1], model.relation.weight[:1]) is not None
+    )
     with pytest.raises(KgflowError, match="leaning cannot score facts from their tails"):
-        check_both_ends(model)
+        check_bidirectional(model)
 
 
 @pytest.mark.parametrize(
     ("setting", "sentence"),
-    [({"bias": True}, "a bias counts for tails only"), ({"reciprocals": False}, "say the same")],
+    [
+        ({"bias": True}, "a bias counts for tails only"),
+        ({"inverse_relations": False}, "say the same"),
+    ],
 )
 def test_what_does_not_go_with_it(setting, sentence):
     with pytest.raises(KgflowError, match=sentence):
-        build("complex", E, 2 * R, 12, both_ends=True, **setting)
+        build("complex", E, 2 * R, 12, bidirectional=True, **setting)
 
 
 def test_a_run_is_trained_alike_and_answers_from_both_ends(tmp_path):
     settings = {"dim": 4, "epochs": 1, "average": 0.0, "held_out": 0.0}
     plain = kgflow.train(DATA, "nfe-1-complex", **settings, out=tmp_path / "plain")
-    kgflow.train(DATA, "nfe-1-complex", both_ends=True, **settings, out=tmp_path / "both")
+    kgflow.train(DATA, "nfe-1-complex", bidirectional=True, **settings, out=tmp_path / "both")
     run = kgflow.open(tmp_path / "both")
-    assert run.config.model.both_ends
+    assert run.config.model.bidirectional
     assert [x["loss"] for x in run.history] == [x["loss"] for x in plain.history]
     assert torch.equal(run.model.entity.weight, plain.model.entity.weight)
     forth = run.predict(head="e1", relation="r0", k=E).sort("tail")

@@ -19,7 +19,7 @@ DRAWN = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Census:
+class CandidateScores:
     r"""Each true answer, and the candidates that are not known to be true, counted.
 
     A question (h, r, ?) is asked for a fact that the others do not hold; its candidates are the
@@ -44,10 +44,10 @@ class Census:
     def __len__(self) -> int:
         return len(self.true)
 
-    def take(self, mask: NDArray[np.bool_]) -> "Census":
+    def take(self, mask: NDArray[np.bool_]) -> "CandidateScores":
         """Some of the answers."""
         h, r, fact = self.h[mask], self.r[mask], self.fact[mask]
-        return Census(h, r, fact, self.true[mask], self.other[mask], self.weight[mask])
+        return CandidateScores(h, r, fact, self.true[mask], self.other[mask], self.weight[mask])
 
     def labelled(self) -> tuple[Floats, Floats, Floats]:
         """All candidates in one row: score, truth (1 or 0) and weight, each ``(M,)``."""
@@ -57,30 +57,32 @@ class Census:
         return score, truth, np.concatenate([np.ones(len(self)), self.weight[real]])
 
 
-def take_census(
+def score_candidates(
     model: Model,
     questions: QueryIndex,
     known: QueryIndex,
     seed: int = 0,
-    tell: Callable[[float], None] = lambda share: None,
-) -> Census:
+    progress: Callable[[float], None] = lambda share: None,
+) -> CandidateScores:
     """Count the candidates of every answer of some questions.
 
     Args:
         model: what scores.
-        questions: the queries of some facts, reciprocals included.
+        questions: the queries of some facts, inverse_relations included.
         known: the queries of all known facts.
         seed: of what is drawn.
-        tell: told what share is done.
+        progress: called with the share of the work that is done.
     """
     generator = torch.Generator().manual_seed(seed)
-    parts = [_counted(found, generator) for found in scored(model, questions, known, tell=tell)]
+    parts = [
+        _counted(found, generator) for found in scored(model, questions, known, progress=progress)
+    ]
     h, r, t, true, other, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
     relations = questions.relations // 2
     back = r >= relations
     ends = np.where(back, t, h), np.where(back, h, t)
     key = (ends[0] * relations + r % relations) * questions.entities + ends[1]
-    return Census(h, r, np.unique(key, return_inverse=True)[1], true, other, weight)
+    return CandidateScores(h, r, np.unique(key, return_inverse=True)[1], true, other, weight)
 
 
 def _counted(found: Scored, generator: torch.Generator) -> tuple[NDArray[np.generic], ...]:

@@ -9,7 +9,7 @@ LEAST = 0.03
 """What every place in an adaptive set costs: λ."""
 
 
-class Strangeness(ABC):
+class NonconformityScore(ABC):
     r"""The mass of the candidates that are better, and a random part of those as good.
 
     .. math:: V_t = \sum_{s_e > s_t} m_e + U \sum_{s_e = s_t} m_e
@@ -50,12 +50,12 @@ class Strangeness(ABC):
         return (mass > 0) & (before + u[:, None] * mass <= threshold[:, None])
 
 
-class ByRank(Strangeness):
+class RankScore(NonconformityScore):
     """Every candidate weighs 1: V is the filtered rank, made continuous. Sets are all of a size.
 
     Example:
         >>> S, u = torch.tensor([[3.0, 2.0, 2.0, 1.0]]), torch.tensor([0.5])
-        >>> ByRank()(S, torch.tensor([2.0]), u)
+        >>> RankScore()(S, torch.tensor([2.0]), u)
         tensor([2.], dtype=torch.float64)
     """
 
@@ -71,7 +71,7 @@ class ByRank(Strangeness):
         return size.clamp(max=torch.isfinite(S).sum(1)).long()
 
 
-class ByMass(Strangeness):
+class MassScore(NonconformityScore):
     r"""Candidates weigh :math:`\mathrm{softmax}(s/\tau)_e + \lambda`: sure models have small sets.
 
     Romano, Sesia, Candès: Classification with valid and adaptive coverage, 2020; the λ, without
