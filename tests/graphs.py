@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from kgflow.config import Experiment, expand, parse
 from kgflow.data import Dataset, Triples, Vocabulary
 from kgflow.models import MODELS, build
 
@@ -41,3 +42,8 @@ ALL_MODELS = sorted(MODELS)
 
 BIASED = [name for name in ALL_MODELS if "bias" not in MODELS[name].entity_parts]
 """Those that can be given a bias: all but those that have one."""
+
+
+def make_experiment(settings, defaults=()):
+    """An experiment on a random graph from dotted settings."""
+    return parse(Experiment, expand({"data": "random", **dict(defaults), **settings}), "test")

@@ -1,273 +1,390 @@
-"""One experiment, validated, to and from TOML."""
+"""Settings: one tree, validated, with the settings that every component owns.
+
+An experiment is a data set, a seed, a model and a training. Losses, regularizers, optimizers and
+learning rate schedules are components: each defines its own settings class next to its code,
+which registers under a name. A setting is therefore written once, and the command line, Python,
+TOML files, the report and `kgflow settings` read it from here.
+"""
 
 import tomllib
+from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin
 
 import tomli_w
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
+    SerializeAsAny,
     SerializerFunctionWrapHandler,
     ValidationError,
     model_serializer,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticUndefined
 
 from kgflow.errors import KgflowError, suggest
 
-FORMAT = 1
+FORMAT = 2
+"""Format of the files of a run."""
+
+ENSEMBLE = "ensemble"
+"""Model name of an ensemble of runs."""
 
 Option = bool | int | float | str
 
 
-class _Section(BaseModel):
+class Settings(BaseModel):
+    """Base class of all settings: immutable, no unknown keys, no infinities."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-MEAN = "mean"
-"""What a model is called that is made of others."""
+class Group:
+    """The components of one kind, by name.
+
+    Args:
+        key: Key of the component's table in the settings, such as ``training.loss``.
+        package: Package whose import registers the built-in components.
+        default: Name of the default component.
+    """
+
+    def __init__(self, key: str, package: str, default: str) -> None:
+        self.key, self.package, self.default = key, package, default
+        self._members: dict[str, type[Component]] = {}
+
+    def add(self, name: str, member: "type[Component]") -> None:
+        """Register a settings class."""
+        known = self._members.get(name)
+        if known is not None and known.__qualname__ != member.__qualname__:
+            raise KgflowError(f"{self.key} '{name}' is defined twice: choose another name")
+        self._members[name] = member
+
+    def discard(self, name: str) -> None:
+        """Remove a settings class again."""
+        self._members.pop(name, None)
+
+    @property
+    def members(self) -> "Mapping[str, type[Component]]":
+        """All settings classes by name."""
+        import_module(self.package)
+        return self._members
+
+    def __getitem__(self, name: object) -> "type[Component]":
+        members = self.members
+        if not isinstance(name, str) or name not in members:
+            hint = suggest(str(name), members) or f"; known are {', '.join(members)}"
+            raise KgflowError(f"'{self.key}.name' is {name!r}, which is unknown{hint}")
+        return members[name]
+
+    def parse(self, values: object) -> "Component":
+        """Validate the settings of a component; its name decides which keys there are."""
+        if isinstance(values, Component):
+            return values
+        if not isinstance(values, Mapping):
+            raise refused(f"'{self.key}' is {values!r}: give a table with a name")
+        try:
+            kind = self[values.get("name", self.default)]
+            return kind.model_validate(dict(values))
+        except ValidationError as error:
+            raise refused(sentence(kind, error, self.key)) from None
+        except KgflowError as error:
+            raise refused(str(error)) from None
 
 
-class ModelConfig(_Section):
+class Component(Settings):
+    """Settings of a component that is chosen by name.
+
+    A subclass whose `name` has a default registers itself in the group of its kind.
+    """
+
+    group: ClassVar[Group]
+    name: str
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__pydantic_init_subclass__(**kwargs)
+        name = cls.model_fields["name"].default
+        if name is not PydanticUndefined:
+            cls.group.add(name, cls)
+
+
+LOSSES = Group("training.loss", "kgflow.training", "one-vs-all")
+REGULARIZERS = Group("training.regularizer", "kgflow.training", "none")
+OPTIMIZERS = Group("training.optimizer", "kgflow.training", "adam")
+LR_SCHEDULES = Group("training.lr_schedule", "kgflow.training", "exponential")
+GROUPS = {group.key: group for group in (LOSSES, REGULARIZERS, OPTIMIZERS, LR_SCHEDULES)}
+
+
+def _chosen(group: Group) -> Any:  # noqa: ANN401
+    return Field(default_factory=lambda: group.parse({}), validate_default=True)
+
+
+class ModelSettings(Settings):
     """Which model, and how large."""
 
-    name: Annotated[str, Field(description="a model's name; `kgflow models` lists them")] = "nfe-1"
+    name: Annotated[str, Field(description="Model name; `kgflow models` lists all.")] = "nfe-1"
     dim: Annotated[
-        int, Field(ge=1, le=2**20, description="the paper's n, the size of each part")
+        int, Field(ge=1, le=2**20, description="Embedding dimension, the paper's n.")
     ] = 128
-    bias: Annotated[bool, Field(description="a number per entity, added where it is the tail")] = (
-        False
-    )
+    bias: Annotated[bool, Field(description="Learn a bias for every entity as a tail.")] = False
     inverse_relations: Annotated[
-        bool, Field(description="numbers of their own for relations read backwards")
+        bool, Field(description="Learn separate embeddings for inverse relations.")
     ] = True
-    start: Annotated[
-        float,
-        Field(ge=1e-6, le=1, description="what the first numbers of all rows are multiplied by"),
-    ] = 1.0
     bidirectional: Annotated[
-        bool, Field(description="answers scored by the mean of what head and tail say")
+        bool, Field(description="Score candidates by the mean of both directions of a triple.")
     ] = False
     options: Annotated[
-        dict[str, Option], Field(description="what only this model knows, such as x0 = 'uniform'")
+        dict[str, Option], Field(description="Options of this model, such as x0 = 'uniform'.")
     ] = {}
-    parts: Annotated[
-        list["Part"], Field(description="the runs that a mean is of, as `kgflow combine` makes it")
-    ] = []
+    members: Annotated[list["Member"], Field(description="Runs that an ensemble is made of.")] = []
 
     @model_serializer(mode="wrap")
-    def _without_no_parts(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {k: v for k, v in serialize(self).items() if k != "parts" or v}
+    def _without_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {k: v for k, v in serialize(self).items() if k != "members" or v}
 
     @model_validator(mode="after")
-    def _means_have_nothing_else(self) -> Self:
-        plain = ModelConfig.model_construct(name=MEAN, dim=self.dim, parts=self.parts)
-        if self.parts and self.model_dump() != plain.model_dump():
-            raise _refused(f"a model of 'parts' is called '{MEAN}' and has no settings but 'dim'")
-        if self.name == MEAN and not self.parts:
-            raise _refused(f"'{MEAN}' is not trained: `kgflow combine` makes it of trained runs")
+    def _check_ensemble(self) -> Self:
+        plain = ModelSettings.model_construct(name=ENSEMBLE, dim=self.dim, members=self.members)
+        if self.members and self.model_dump() != plain.model_dump():
+            raise refused(f"a model with 'members' is named '{ENSEMBLE}' and has only a 'dim'")
+        if self.name == ENSEMBLE and not self.members:
+            raise refused(f"'{ENSEMBLE}' cannot be trained: `kgflow ensemble` makes it from runs")
         return self
 
 
-class TrainingConfig(_Section):
-    """How to train; the defaults suit small graphs, the paper's settings are in experiments/."""
+class TrainingSettings(Settings):
+    """How to train."""
 
-    epochs: Annotated[int, Field(ge=1, le=2**31, description="passes over the training facts")] = 80
-    batch_size: Annotated[int, Field(ge=1, le=2**31, description="facts in a batch")] = 64
-    lr: Annotated[float, Field(gt=0, description="the learning rate")] = 0.02
-    decay: Annotated[float, Field(gt=0, le=1, description="the rate's factor per epoch")] = 0.98
-    margin: Annotated[float, Field(description="the margin of the loss, γ")] = 3.0
-    dropout: Annotated[float, Field(ge=0, lt=1, description="share of a head left out")] = 0.3
-    average: Annotated[float, Field(ge=0, lt=1, description="of weights, kept per epoch")] = 0.9
-    backward: Annotated[
-        Literal["dense", "sparse"], Field(description="the gradient: exact, or an unbiased sample")
-    ] = "dense"
-    confidence: Annotated[
-        Literal["plain", "weights", "soft", "regress"],
-        Field(description="of facts: ignored, their weight, or their label (soft or regress)"),
-    ] = "weights"
-    seed: Annotated[
-        int, Field(ge=0, le=2**31, description="of the start and the order of batches")
-    ] = 0
-    patience: Annotated[int, Field(ge=1, description="validations without gain to bear")] = 15
-    eval_every: Annotated[int, Field(ge=1, description="epochs between validations")] = 1
-    held_out: Annotated[
-        float, Field(ge=0, lt=1, description="share of valid that chooses nothing, for promises")
-    ] = 0.3
-    loss: Annotated[
-        Literal[
-            "one-vs-all",
-            "softmax",
-            "kvsall",
-            "sampled",
-            "sampled-softmax",
-            "margin",
-            "self-adversarial",
-        ],
-        Field(
-            description="one-vs-all, softmax, kvsall, sampled, sampled-softmax, margin"
-            " or self-adversarial"
-        ),
-    ] = "one-vs-all"
-    smoothing: Annotated[float, Field(ge=0, lt=1, description="of labels; kvsall only")] = 0.0
-    negatives: Annotated[
-        int,
-        Field(ge=0, le=2**31, description="per batch (sampled…) or fact (margin, self-…)"),
-    ] = 0
-    corruption: Annotated[
-        Literal["tails", "both", "bernoulli"],
-        Field(description="what margin and self-adversarial replace: tails, both or bernoulli"),
-    ] = "tails"
-    adversarial: Annotated[
-        float, Field(ge=0, description="how much more the best corruptions count, α; self-… only")
-    ] = 1.0
-    popularity: Annotated[
+    epochs: Annotated[int, Field(ge=1, le=2**31, description="Number of training epochs.")] = 80
+    batch_size: Annotated[int, Field(ge=1, le=2**31, description="Triples per batch.")] = 64
+    ema_decay: Annotated[
         float,
-        Field(
-            ge=0, le=1, description="how much more facts with frequent tails count; …softmax only"
-        ),
+        Field(ge=0, lt=1, description="Decay of the moving average of weights, per epoch."),
+    ] = 0.9
+    validate_every: Annotated[int, Field(ge=1, description="Epochs between validations.")] = 1
+    patience: Annotated[
+        int, Field(ge=1, description="Stop after this many validations without improvement.")
+    ] = 15
+    conformal_fraction: Annotated[
+        float,
+        Field(ge=0, lt=1, description="Fraction of validation triples kept for prediction sets."),
+    ] = 0.3
+    relation_prediction_weight: Annotated[
+        float, Field(ge=0, description="Weight of the relation prediction loss.")
     ] = 0.0
-    query_dropout: Annotated[float, Field(ge=0, lt=1, description="share of a query left out")] = (
-        0.0
+    loss: Annotated[SerializeAsAny[Component], BeforeValidator(LOSSES.parse)] = _chosen(LOSSES)
+    regularizer: Annotated[SerializeAsAny[Component], BeforeValidator(REGULARIZERS.parse)] = (
+        _chosen(REGULARIZERS)
     )
-    regularizer: Annotated[
-        Literal["none", "l2", "n3", "dura"], Field(description="none, l2, n3 or dura")
-    ] = "none"
-    penalty: Annotated[float, Field(ge=0, description="the regularizer's weight")] = 0.0
-    relation_weight: Annotated[
-        float, Field(ge=0, description="of predicting relations, beside the tails")
-    ] = 0.0
-    optimizer: Annotated[
-        Literal["adam", "adagrad", "row-adagrad"], Field(description="adam, adagrad or row-adagrad")
-    ] = "adam"
-    schedule: Annotated[
-        Literal["exponential", "cosine", "plateau"],
-        Field(description="of the rate: exponential, cosine or plateau"),
-    ] = "exponential"
-    warmup: Annotated[float, Field(ge=0, description="epochs until the rate is reached")] = 0.0
-
-    @model_validator(mode="after")
-    def _no_idle_knob(self) -> Self:
-        for name, losses in USED_BY.items():
-            value = getattr(self, name)
-            if value != type(self).model_fields[name].default and self.loss not in losses:
-                takes = " or ".join(losses)
-                raise _refused(
-                    f"'training.{name}' is {value!r}, which loss '{self.loss}' has no use for:"
-                    f" leave it out, or take {takes}"
-                )
-        if self.confidence in ("soft", "regress") and self.loss != "one-vs-all":
-            raise _refused(
-                f"'training.confidence' is '{self.confidence}', which belongs to loss 'one-vs-all':"
-                f" with '{self.loss}' take weights or plain"
-            )
-        if self.loss in USED_BY["negatives"] and not self.negatives:
-            raise _refused(f"loss '{self.loss}' needs 'training.negatives', such as 64")
-        if (self.regularizer == "none") != (self.penalty == 0):
-            raise _refused(
-                "'training.regularizer' and 'training.penalty' go together: give both or none"
-            )
-        return self
+    optimizer: Annotated[SerializeAsAny[Component], BeforeValidator(OPTIMIZERS.parse)] = _chosen(
+        OPTIMIZERS
+    )
+    lr_schedule: Annotated[SerializeAsAny[Component], BeforeValidator(LR_SCHEDULES.parse)] = (
+        _chosen(LR_SCHEDULES)
+    )
 
 
-class Part(_Section):
-    """A run that is combined with others: where it was, and how it was made."""
+class Member(Settings):
+    """A run in an ensemble: its directory at that time, and how it was trained."""
 
     run: str
-    model: ModelConfig
-    training: TrainingConfig
+    seed: int
+    model: ModelSettings
+    training: TrainingSettings
 
 
-ModelConfig.model_rebuild()
-
-USED_BY = {
-    "backward": ("one-vs-all",),
-    "smoothing": ("kvsall",),
-    "negatives": ("sampled", "sampled-softmax", "margin", "self-adversarial"),
-    "corruption": ("margin", "self-adversarial"),
-    "adversarial": ("self-adversarial",),
-    "popularity": ("softmax", "sampled-softmax"),
-}
-"""Knobs that only some losses have a use for."""
+ModelSettings.model_rebuild()
 
 
-def _refused(sentence: str) -> PydanticCustomError:
-    # Braces would be read as a template.
-    return PydanticCustomError("refused", "{sentence}", {"sentence": sentence})
-
-
-class Experiment(_Section):
-    """A data set, a model and a training: what makes one number.
+class Experiment(Settings):
+    """A data set, a seed, a model and a training.
 
     Example:
         >>> Experiment(data="umls").model.name
         'nfe-1'
     """
 
-    data: Annotated[str, Field(description="a name from the catalogue, a directory or a file")]
-    model: ModelConfig = ModelConfig()
-    training: TrainingConfig = TrainingConfig()
+    data: Annotated[str, Field(description="Data set name, directory or file.")]
+    seed: Annotated[int, Field(ge=0, le=2**31, description="Random seed.")] = 0
+    model: ModelSettings = ModelSettings()
+    training: TrainingSettings = Field(default_factory=TrainingSettings)
 
 
-class RunInfo(_Section):
-    """What a saved run says of itself."""
+class RunInfo(Settings):
+    """Facts about a saved run."""
 
     format: int
     kgflow: str
     data_digest: str
     entities: int
     relations: int
-    reciprocal: bool
+    plugins: list[str] = []
 
 
 class RunConfig(Experiment):
-    """The experiment behind a saved run, and the run's own facts."""
+    """The experiment behind a saved run, and facts about the run."""
 
     run: RunInfo
 
-    @model_validator(mode="before")
-    @classmethod
-    def _held_nothing_out(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """A run saved before anything was held out has chosen its epoch by all of valid."""
-        training = values.get("training")
-        if isinstance(training, dict):
-            return values | {"training": {"held_out": 0.0} | training}
-        return values
+
+class Entry(Settings):
+    """One setting, as `kgflow settings` lists it."""
+
+    key: str
+    type: str
+    default: Any
+    description: str
+    components: list[str] = []
+    """Names of the components that have this setting; empty where it always applies."""
 
 
-T = TypeVar("T", bound=_Section)
+def entries() -> Iterator[Entry]:
+    """List every setting of an experiment with its type, default and description.
+
+    Example:
+        >>> next(e.default for e in entries() if e.key == "training.epochs")
+        80
+    """
+    for key in ("data", "seed"):
+        yield _entry(Experiment, key, key)
+    for key in ModelSettings.model_fields:
+        if key not in ("options", "members"):
+            yield _entry(ModelSettings, key, f"model.{key}")
+    for key in TrainingSettings.model_fields:
+        group = GROUPS.get(f"training.{key}")
+        if group is None:
+            yield _entry(TrainingSettings, key, f"training.{key}")
+        else:
+            yield from _group_entries(group)
 
 
-def parse(kind: type[T], values: dict[str, Any], source: str) -> T:
-    """Validate, with one sentence about the first thing that is wrong."""
+def _group_entries(group: Group) -> Iterator[Entry]:
+    """List the name of a component and the settings of all components, equal ones once."""
+    names = sorted(group.members, key=lambda name: (name != group.default, name))
+    what = group.key.rpartition(".")[2].replace("lr_", "learning rate ")
+    yield Entry(
+        key=f"{group.key}.name",
+        type=f"one of {', '.join(names)}",
+        default=group.default,
+        description=f"Name of the {what}.",
+    )
+    found: dict[tuple[str, str, str, str], Entry] = {}
+    for name in names:
+        for field in group[name].model_fields:
+            entry = _entry(group[name], field, f"{group.key}.{field}")
+            if field != "name":
+                same = (entry.key, entry.type, str(entry.default), entry.description)
+                found.setdefault(same, entry).components.append(name)
+    for entry in found.values():
+        shared = len(entry.components) == len(names)
+        yield entry.model_copy(update={"components": []}) if shared else entry
+
+
+def _entry(kind: type[BaseModel], field: str, key: str) -> Entry:
+    info = kind.model_fields[field]
+    default = None if info.is_required() else info.get_default(call_default_factory=True)
+    kind_name, text = _type_name(info.annotation), str(info.description)
+    return Entry(key=key, type=kind_name, default=default, description=text, components=[])
+
+
+def _type_name(annotation: object) -> str:
+    if get_origin(annotation) is Literal:
+        return f"one of {', '.join(map(str, get_args(annotation)))}"
+    return getattr(annotation, "__name__", str(annotation))
+
+
+T = TypeVar("T", bound=Settings)
+
+
+def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
+    """Validate settings; raise one sentence about the first problem."""
     try:
-        return kind.model_validate(values)
+        return kind.model_validate(dict(values))
     except ValidationError as error:
-        raise KgflowError(f"{source}: {_sentence(kind, error)}") from None
+        raise KgflowError(f"{source}: {sentence(kind, error)}") from None
 
 
-def read(kind: type[T], path: Path) -> T:
-    """Read a configuration from a TOML file."""
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file."""
     try:
-        return parse(kind, tomllib.loads(path.read_text(encoding="utf-8")), str(path))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise KgflowError(f"{path} does not exist") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise KgflowError(f"{path} is not TOML: {error}") from None
 
 
-def dump(config: _Section) -> bytes:
-    """The configuration as TOML."""
+def read(kind: type[T], path: Path) -> T:
+    """Read and validate settings from a TOML file."""
+    return parse(kind, read_toml(path), str(path))
+
+
+def dump(config: Settings) -> bytes:
+    """Write settings as TOML."""
     return tomli_w.dumps(config.model_dump()).encode()
 
 
-def _sentence(kind: type[BaseModel], error: ValidationError) -> str:
+def merge(base: Mapping[str, Any], changes: Mapping[str, Any], key: str = "") -> dict[str, Any]:
+    """Update nested settings; a component that gets another name loses its other settings.
+
+    Example:
+        >>> base = {"training": {"loss": {"name": "one-vs-all", "margin": 2.0}, "epochs": 3}}
+        >>> merge(base, {"training": {"loss": {"name": "softmax"}}})
+        {'training': {'loss': {'name': 'softmax'}, 'epochs': 3}}
+    """
+    merged = dict(base)
+    for name, value in changes.items():
+        path, old = f"{key}.{name}".lstrip("."), merged.get(name)
+        if not (isinstance(value, Mapping) and isinstance(old, Mapping)):
+            merged[name] = value
+        elif path in GROUPS and _renamed(GROUPS[path], old, value):
+            merged[name] = dict(value)
+        else:
+            merged[name] = merge(old, value, path)
+    return merged
+
+
+def _renamed(group: Group, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    return "name" in new and new["name"] != old.get("name", group.default)
+
+
+def expand(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with dotted keys as nested ones.
+
+    Example:
+        >>> expand({"training.loss.margin": 2.0, "training.loss.name": "kvsall", "seed": 1})
+        {'training': {'loss': {'margin': 2.0, 'name': 'kvsall'}}, 'seed': 1}
+    """
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        *path, last = key.split(".")
+        table = found
+        for part in path:
+            table = table.setdefault(part, {})
+            if not isinstance(table, dict):
+                raise KgflowError(f"'{key}' is set, but '{part}' is not a table")
+        if isinstance(value, Mapping) and isinstance(table.get(last), dict):
+            table[last] |= expand(value)
+        else:
+            table[last] = expand(value) if isinstance(value, Mapping) else value
+    return found
+
+
+def refused(text: str) -> PydanticCustomError:
+    """Return a validation error whose message is a whole sentence."""
+    # Braces would be read as a template.
+    return PydanticCustomError("refused", "{sentence}", {"sentence": text})
+
+
+def sentence(kind: type[BaseModel], error: ValidationError, prefix: str = "") -> str:
+    """Describe the first problem of a validation in one sentence."""
     first = error.errors()[0]
     path = [str(part) for part in first["loc"]]
-    name = ".".join(path)
+    name = ".".join([prefix, *path] if prefix else path)
     if first["type"] == "extra_forbidden":
         known = _fields(kind, path[:-1])
         return f"unknown key '{name}'{suggest(path[-1], known) or f'; known are {known}'}"
@@ -281,7 +398,7 @@ def _sentence(kind: type[BaseModel], error: ValidationError) -> str:
 def _fields(kind: type[BaseModel], path: list[str]) -> list[str]:
     for part in path:
         if part.isdecimal():
-            continue  # a place in a list, whose kind is known by now
+            continue  # a position in a list, whose type is known by now
         annotation = kind.model_fields[part].annotation
         (annotation,) = get_args(annotation) or (annotation,)
         assert isinstance(annotation, type)

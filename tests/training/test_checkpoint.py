@@ -10,25 +10,32 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import nn
 
+from kgflow.config import OPTIMIZERS
 from kgflow.errors import KgflowError
 from kgflow.io import write_atomic
-from kgflow.training import History, Progress, load_model, read_history
-from kgflow.training.average import Average
-from kgflow.training.checkpoint import load_checkpoint, save_checkpoint
-from kgflow.training.optimizers import OPTIMIZERS
+from kgflow.training import (
+    History,
+    MovingAverage,
+    Progress,
+    TrainingState,
+    load_model,
+    read_history,
+)
 
 
-def training(steps=2, beta=0.9, seed=0, name="adam"):
+def training(steps=2, beta=0.9, seed=0, name="adam", progress=None):
     """A small model with its optimizer and average; one parameter never has a gradient."""
     torch.manual_seed(seed)
     model = nn.Module()
     model.layer, model.idle = nn.Linear(3, 2), nn.Parameter(torch.ones(4))
-    optimizer, average = OPTIMIZERS[name](model.parameters(), 1e-3), Average(model, beta)
+    settings = OPTIMIZERS[name](lr=1e-3)
+    optimizer, average = settings.build(model.parameters()), MovingAverage(model, beta)
     for _ in range(steps):
         optimizer.zero_grad()
         model.layer(torch.rand(5, 3)).sum().backward()
         optimizer.step()
-    return model, optimizer, average
+    progress = progress or Progress()
+    return TrainingState(model, optimizer, settings.initial_state, average, progress)
 
 
 def contents(path):
@@ -36,36 +43,38 @@ def contents(path):
         return {k: file.get_tensor(k) for k in file.keys()}, file.metadata()  # noqa: SIM118
 
 
-def everything(model, optimizer, average):
-    moments = [optimizer.state.get(p, {}) for p in model.parameters()]
-    parts = enumerate([model.state_dict(), average.weights, *moments])
+def everything(state):
+    moments = [state.optimizer.state.get(p, {}) for p in state.model.parameters()]
+    parts = enumerate([state.model.state_dict(), state.average.weights, *moments])
     return {(i, k): v.clone() for i, part in parts for k, v in part.items()}
 
 
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "last.safetensors"
-    save_checkpoint(path, *training(), Progress(epoch=3, batch=2, best=0.5))
+    training(progress=Progress(epoch=3, batch=2, best=0.5)).save(path)
     return path
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("name", OPTIMIZERS.members)
 @pytest.mark.parametrize("beta", [0.0, 0.9])
 @pytest.mark.parametrize("steps", [0, 2])
 def test_saved_and_loaded_is_the_same_and_goes_on_the_same(tmp_path, steps, beta, name):
     path, again = tmp_path / "a", tmp_path / "b"
-    save_checkpoint(path, *training(steps, beta, 0, name), Progress(epoch=3, loss=1.5, done=True))
+    progress = Progress(epoch=3, loss=1.5, done=True)
+    training(steps, beta, 0, name, progress).save(path)
     other = training(5, beta, 1, name)
-    assert load_checkpoint(path, *other) == Progress(epoch=3, loss=1.5, done=True)
-    save_checkpoint(again, *other, Progress(epoch=3, loss=1.5, done=True))
+    other.load(path)
+    assert other.progress == progress
+    other.save(again)
     (one, about), (two, same) = contents(path), contents(again)
     assert about == same
     assert one.keys() == two.keys()
     assert all(torch.equal(one[k], two[k]) for k in one)
-    for parameter, state in other[1].state.items():
+    for parameter, state in other.optimizer.state.items():
         assert all(v.device == parameter.device for v in state.values())
-    other[0].layer(torch.ones(1, 3)).sum().backward()
-    other[1].step()
+    other.model.layer(torch.ones(1, 3)).sum().backward()
+    other.optimizer.step()
 
 
 def changes():
@@ -88,21 +97,22 @@ def test_a_tensor_that_would_not_have_been_saved_is_refused(saved, name, change)
     change(tensors, name)
     save_file(tensors, saved, metadata)
     state = training(1, seed=2)
-    before = everything(*state)
+    before = everything(state)
     with pytest.raises(KgflowError, match=r"is damaged or another run's: \S*" + name):
-        load_checkpoint(saved, *state)
-    after = everything(*state)
+        state.load(saved)
+    after = everything(state)
     assert before.keys() == after.keys()
     assert all(torch.equal(before[k], after[k]) for k in before)
 
 
 def test_states_of_other_settings_are_refused(saved):
-    others = [training(name=name) for name in OPTIMIZERS if name != "adam"]
-    for state in (*others, training(beta=0.0), (nn.Linear(3, 2), *training()[1:])):
+    smaller = training()
+    smaller.model = nn.Linear(3, 2)
+    for state in (training(name="adagrad"), training(beta=0.0), smaller):
         with pytest.raises(KgflowError, match="another run's"):
-            load_checkpoint(saved, *state)
+            state.load(saved)
     with pytest.raises(KgflowError, match="another run's"):
-        load_model(saved, training()[0])
+        load_model(saved, training().model)
 
 
 @pytest.mark.parametrize(
@@ -133,15 +143,7 @@ def test_progress_that_no_training_writes_is_refused(saved, progress):
     metadata |= {"progress": progress}
     save_file(tensors, saved, {k: v for k, v in metadata.items() if v is not None})
     with pytest.raises(KgflowError, match=r"is damaged or another run's: its progress"):
-        load_checkpoint(saved, *training())
-
-
-def test_a_progress_that_counts_no_drops_is_an_older_one(saved):
-    tensors, metadata = contents(saved)
-    progress = json.loads(metadata["progress"])
-    del progress["drops"]
-    save_file(tensors, saved, metadata | {"progress": json.dumps(progress)})
-    assert load_checkpoint(saved, *training()) == Progress(epoch=3, batch=2, best=0.5)
+        training().load(saved)
 
 
 def test_a_failed_write_keeps_the_old_file_and_nothing_else(tmp_path, monkeypatch):

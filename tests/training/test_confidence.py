@@ -8,11 +8,12 @@ import torch
 from torch.nn.functional import binary_cross_entropy, softplus
 
 import kgflow
-from graphs import random_graph, random_model
-from kgflow.config import USED_BY, TrainingConfig
+from graphs import make_experiment, random_graph, random_model
+from kgflow.config import LOSSES
 from kgflow.kernels import Sparse
-from kgflow.runs.build import CONFIDENCES, LOSSES, make_loss
+from kgflow.runs.build import make_loss
 from kgflow.training import OneVsAll
+from kgflow.training.losses import CONFIDENCES
 
 MARGIN = 1.5
 DATA = random_graph(entities=9, relations=2, facts=40, held_out=2, weighted=True)
@@ -64,7 +65,7 @@ def regress(model):
         yield torch.stack([binary_cross_entropy(x.sigmoid(), 0 * y) for x in s]).mean()
 
 
-NAIVE = {"plain": plain, "weights": weights, "soft": soft, "regress": regress}
+NAIVE = {"ignore": plain, "weight": weights, "soft-label": soft, "regression": regress}
 
 
 def gradients(value, model):
@@ -89,7 +90,7 @@ def test_value_and_gradient_equal_the_loop(kind, name):
         torch.testing.assert_close(parameter.grad, b)
 
 
-@pytest.mark.parametrize("name", ["soft", "regress"])
+@pytest.mark.parametrize("name", ["soft-label", "regression"])
 def test_a_sampled_gradient_of_labels_is_right_in_the_mean(name):
     model, index = random_model("nfe-1", DATA, dim=4), DATA.queries("train")
     rows = np.arange(len(index))
@@ -120,7 +121,7 @@ def test_without_confidences_all_kinds_are_the_papers_loss():
 def test_soft_labels_are_least_at_the_confidence():
     """One query of one fact: after a while its probability is its confidence."""
     s = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    c, y = CONFIDENCES["soft"]()(np.array([0]), np.array([0.3], np.float32), 1, 1)[:2]
+    c, y = CONFIDENCES["soft-label"]()(np.array([0]), np.array([0.3], np.float32), 1, 1)[:2]
     for _ in range(200):
         (gradient,) = torch.autograd.grad(c[0] * softplus(s) - y[0] * s, s)
         s = (s - gradient).detach().requires_grad_()
@@ -130,24 +131,29 @@ def test_soft_labels_are_least_at_the_confidence():
 def test_the_choice_reaches_the_run(tmp_path):
     losses = set()
     for kind in CONFIDENCES:
-        run = kgflow.train(DATA, dim=2, epochs=1, confidence=kind, out=tmp_path / kind)
-        assert kgflow.open(run.directory).config.training.confidence == kind
+        run = kgflow.train(
+            DATA,
+            dim=2,
+            epochs=1,
+            settings={"training.loss.confidence": kind},
+            out=tmp_path / kind,
+        )
+        assert kgflow.open(run.directory).config.training.loss.confidence == kind
         losses.add(run.history[0]["loss"])
     assert len(losses) == len(CONFIDENCES)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", LOSSES.members)
 def test_every_loss_can_weigh_and_ignore_confidences(loss):
-    """Ignored, they are as if there were none; the penalty ignores them, too."""
-    negatives = 5 * (loss in USED_BY["negatives"])
-    chosen = {"loss": loss, "negatives": negatives, "regularizer": "l2", "penalty": 0.1}
+    """Ignored, they are as if there were none; the regularizer ignores them, too."""
     bare = replace(DATA, train=replace(DATA.train, weight=None))
     model = random_model("nfe-1", DATA, dim=4)
+    chosen = {"training.loss.name": loss, "training.regularizer.name": "n3"}
 
     def value(data, kind):
-        training = TrainingConfig(confidence=kind, **chosen)
+        training = make_experiment({**chosen, "training.loss.confidence": kind}).training
         torch.manual_seed(0)
         return make_loss(training, model, data.queries("train")).backward(np.arange(12))
 
-    assert value(DATA, "plain") == value(bare, "weights") == value(bare, "plain")
-    assert value(DATA, "weights") != value(DATA, "plain")
+    assert value(DATA, "ignore") == value(bare, "weight") == value(bare, "ignore")
+    assert value(DATA, "weight") != value(DATA, "ignore")

@@ -8,8 +8,8 @@ from graphs import ALL_MODELS, random_graph, random_model
 from kgflow.kernels import AutogradKeys, Dense, FoldedKeys, RowKeys, Sparse
 from kgflow.models import build
 from kgflow.training import OneVsAll
-from kgflow.training.keymap import key_map
-from kgflow.training.row_adam import RowAdam
+from kgflow.training.key_maps import key_map
+from kgflow.training.optimizers import RowAdam
 
 FAST = {
     "nfe-1": FoldedKeys,

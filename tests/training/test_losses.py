@@ -1,7 +1,6 @@
 """Every loss is its definition, in value and gradient, and its quick step is its slow one."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,26 +8,22 @@ import torch
 from torch.nn.functional import softplus
 
 from graphs import random_graph, random_model
-from kgflow.config import TrainingConfig
 from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.kernels import AutogradKeys, SoftmaxKernel, Stored
 from kgflow.models import build
-from kgflow.runs.build import make_loss
 from kgflow.training import (
     KvsAll,
     MarginRanking,
     OneVsAll,
-    SampledOneVsAll,
     SampledSoftmax,
     SelfAdversarial,
     Softmax,
     Sum,
 )
-from kgflow.training.corruption import Bernoulli, BothSides, Tails
-from kgflow.training.regularizers import L2, N3, Dura
-from kgflow.training.relation_prediction import RelationPrediction
-from kgflow.training.row_adam import RowAdam
+from kgflow.training.losses import Bernoulli, CorruptBoth, CorruptTails, RelationPrediction
+from kgflow.training.optimizers import RowAdam
+from kgflow.training.regularizers import N3, Dura
 
 # A matrix product with a quick map of keys, one with none, an inner product, a pairwise one.
 MODELS = ["nfe-1", "nfe-3", "distmult", "transe-l1"]
@@ -78,7 +73,7 @@ def kvsall(model, index, rows, margin=1.5, smoothing=0.2):
 
 FULL = {
     "softmax": (lambda m, i, **k: Softmax(m, i, **k), softmax),
-    "kvsall": (lambda m, i, **k: KvsAll(m, i, 1.5, smoothing=0.2, **k), kvsall),
+    "kvsall": (lambda m, i, **k: KvsAll(m, i, 1.5, label_smoothing=0.2, **k), kvsall),
 }
 
 
@@ -146,7 +141,7 @@ def test_softmax_of_extreme_scores_is_finite():
 
 # --- samples ------------------------------------------------------------------------------------
 
-SIDES = {"tails": Tails(), "both": BothSides(), "bernoulli": Bernoulli()}
+SIDES = {"tails": CorruptTails(), "both": CorruptBoth(), "bernoulli": Bernoulli()}
 
 
 @pytest.mark.parametrize("sides", SIDES)
@@ -182,7 +177,7 @@ def test_negative_sampling(alpha, model, sides):
 def test_corrupted_triples_are_no_facts_and_equally_likely(sides):
     data = random_graph(relations=2)
     model, index = random_model("nfe-1", data, dim=2), data.queries("train")
-    loss = MarginRanking(model, index, 1.0, negatives=4000, corruption=SIDES[sides])
+    loss = MarginRanking(model, index, 1.0, num_negatives=4000, corruption=SIDES[sides])
     torch.manual_seed(1)
     facts, entity, head = loss.draw(ROWS[:1])
     (h, r, t), ids = (int(x[0]) for x in facts[:3]), np.arange(17)
@@ -198,7 +193,9 @@ def test_corrupted_triples_are_no_facts_and_equally_likely(sides):
 
 def test_where_all_triples_are_facts_some_stay():
     index = QueryIndex.build(Triples.of([(h, 0, t) for h in range(3) for t in range(3)]), 3, 1)
-    loss = MarginRanking(build("nfe-1", 3, 2, 2), index, 1.0, negatives=4, corruption=BothSides())
+    loss = MarginRanking(
+        build("nfe-1", 3, 2, 2), index, 1.0, num_negatives=4, corruption=CorruptBoth()
+    )
     assert math.isfinite(loss.backward(np.arange(len(index))))
 
 
@@ -206,16 +203,14 @@ def test_where_all_triples_are_facts_some_stay():
 def test_a_sample_of_all_entities_is_the_whole_loss(model):
     data = random_graph(weighted=True)
     model, index = random_model(model, data, dim=4), data.queries("train")
-    loss = SampledOneVsAll(model, index, 1.5, negatives=10**6)
-    same(model, loss, OneVsAll(model, index, 1.5)(ROWS))
-    same(model, SampledSoftmax(model, index, 0.0, 10**6), Softmax(model, index)(ROWS))
+    same(model, SampledSoftmax(model, index, 10**6), Softmax(model, index)(ROWS))
 
 
 def test_a_sample_of_some_entities_is_the_cross_entropy_among_them():
     """By hand: what is true, and what was drawn, as many times as there are entities for one."""
     data = random_graph()
     model, index = random_model("nfe-1", data, dim=3), data.queries("train")
-    loss, total = SampledSoftmax(model, index, 0.0, negatives=7), 0.0
+    loss, total = SampledSoftmax(model, index, num_negatives=7), 0.0
     torch.manual_seed(0)
     drawn = loss.draw(ROWS).entities.tolist()
     for h, r, t, share in triples(index, ROWS):
@@ -230,26 +225,11 @@ def test_a_sample_of_some_entities_is_the_cross_entropy_among_them():
     assert loss(ROWS).item() == pytest.approx(total.item())
 
 
-def test_a_sample_of_some_entities_is_unbiased():
-    data = random_graph()
-    model, index = random_model("nfe-1", data, dim=3), data.queries("train")
-    value, want = by_step(OneVsAll(model, index, 1.5), ROWS)
-    loss = SampledOneVsAll(model, index, 1.5, negatives=5)
-    draws = [by_step(loss, ROWS, seed) for seed in range(200)]
-    values = np.array([v for v, _ in draws])
-    assert abs(values.mean() - value) < 4 * values.std() / len(draws) ** 0.5
-    assert values.std() > 0
-    for place, expected in enumerate(want):
-        sample = torch.stack([g[place] for _, g in draws])
-        error = sample.std(0) / len(draws) ** 0.5
-        assert ((sample.mean(0) - expected).abs() <= 5.5 * error + 1e-9).all()
-
-
 def test_bernoulli_is_by_hand():
     data = random_graph()
     index, R = data.queries("train"), len(data.relations)
     facts = data.train.array()
-    for r, share in enumerate(Bernoulli().heads(index).tolist()):
+    for r, share in enumerate(Bernoulli().head_probability(index).tolist()):
         h, t = (0, 2) if r < R else (2, 0)
         mine = facts[facts[:, 1] == r % R]
         tph, hpt = (len(mine) / len(np.unique(mine[:, side])) for side in (h, t))
@@ -257,10 +237,6 @@ def test_bernoulli_is_by_hand():
 
 
 # --- terms --------------------------------------------------------------------------------------
-
-
-def l2(model, h, r, t):
-    return (h**2).sum() + (r**2).sum() + (t**2).sum()
 
 
 def n3(model, h, r, t):
@@ -284,7 +260,6 @@ def dura(model, h, r, t):
 @pytest.mark.parametrize(
     ("kind", "naive", "names"),
     [
-        (L2, l2, ["nfe-1", "transe-l1", "conve"]),
         (N3, n3, ["nfe-1", "complex", "distmult"]),
         (Dura, dura, ["nfe-1", "distmult", "rescal"]),
     ],
@@ -313,38 +288,6 @@ def test_regularizers(kind, naive, names):
             same(model, loss, total)
 
 
-@pytest.mark.parametrize("way", [{"loss": "softmax"}, {"loss": "sampled-softmax", "negatives": 99}])
-@pytest.mark.parametrize("confidence", ["weights", "plain", "none"])
-def test_popular_tails_count_more_in_the_loss_and_not_in_the_penalty(confidence, way):
-    data = random_graph(weighted=confidence != "none")
-    given, share = data.queries("train"), 0.7
-    index = given if confidence == "weights" else replace(given, weights=None)
-    model = random_model("nfe-1", data, dim=4)
-    tails = index.tails.tolist()
-    often = [tails.count(t) for t in tails]
-    raw = [1 - share + share * n / max(often) for n in often]
-    mean = sum(raw) / len(raw)
-    by_tail = {t: x / mean for t, x in zip(tails, raw, strict=True)}
-    total = 0.0
-    for h, r, t, part in triples(index, ROWS):
-        s = everyone(model, h, r)
-        total = total + part * by_tail[t] * (torch.logsumexp(s, 0) - s[t])
-        for table, i in ((model.entity, h), (model.relation, r), (model.entity, t)):
-            total = total + 0.3 * part * table.weight[i].square().sum()
-    chosen = way | {"popularity": share, "regularizer": "l2", "penalty": 0.3}
-    chosen["confidence"] = "plain" if confidence == "plain" else "weights"
-    loss = make_loss(TrainingConfig(dropout=0.0, **chosen), model, given)
-    value, want = loss(ROWS), gradients(model, total)
-    assert value.item() == pytest.approx(total.item(), rel=1e-6)
-    # Weights of facts are kept in single precision.
-    for got, wanted in zip(gradients(model, value), want, strict=True):
-        torch.testing.assert_close(got, wanted, rtol=1e-5, atol=1e-7)
-    value, found = by_step(loss, ROWS)
-    assert value == pytest.approx(total.item(), rel=1e-6)
-    for got, wanted in zip(found, want, strict=True):
-        torch.testing.assert_close(got, wanted, rtol=1e-5, atol=1e-7)
-
-
 def test_n3_has_the_slope_of_a_cube():
     data = random_graph()
     model = random_model("distmult", data, dim=4)
@@ -360,7 +303,7 @@ def test_n3_has_the_slope_of_a_cube():
 
 
 def test_dura_needs_a_matrix_product():
-    with pytest.raises(KgflowError, match="regularize it by l2 or n3"):
+    with pytest.raises(KgflowError, match="regularize by n3"):
         Dura(random_model("transe-l1", random_graph()), 0.1)
 
 
@@ -381,14 +324,11 @@ def test_relation_prediction(model):
 
 LOSSES = {
     "softmax": lambda m, i: Softmax(m, i),
-    "kvsall": lambda m, i: KvsAll(m, i, 1.0, smoothing=0.1),
-    "sampled": lambda m, i: SampledOneVsAll(m, i, 1.0, negatives=6),
-    "sampled-softmax": lambda m, i: SampledSoftmax(m, i, 0.0, negatives=6),
-    "negatives": lambda m, i: SelfAdversarial(m, i, 1.0, negatives=2, corruption=BothSides()),
+    "kvsall": lambda m, i: KvsAll(m, i, 1.0, label_smoothing=0.1),
+    "sampled-softmax": lambda m, i: SampledSoftmax(m, i, num_negatives=6),
+    "negatives": lambda m, i: SelfAdversarial(m, i, 1.0, num_negatives=2, corruption=CorruptBoth()),
     "terms": lambda m, i: Sum(Softmax(m, i), [Dura(m, 0.1), RelationPrediction(m, 0.2)]),
-    "terms of a sample": lambda m, i: Sum(
-        SampledOneVsAll(m, i, 1.0, negatives=6), [L2(m, 0.1), N3(m, 0.1)]
-    ),
+    "terms of a sample": lambda m, i: Sum(SampledSoftmax(m, i, num_negatives=6), [N3(m, 0.1)]),
 }
 
 
@@ -415,7 +355,7 @@ def test_what_is_reported_is_the_whole_sum_or_nothing():
     data = random_graph()
     model, index = random_model("nfe-1", data, dim=4), data.queries("train")
     for base in (Softmax(model, index), OneVsAll(model, index, 1.0)):
-        loss = Sum(base, [L2(model, 0.5)])
+        loss = Sum(base, [N3(model, 0.5)])
         whole, told = loss(ROWS).item(), loss.backward(ROWS, value=False)
         assert told is None or told == pytest.approx(whole)
         assert loss.backward(ROWS) == pytest.approx(whole)
@@ -425,8 +365,8 @@ DROPPED = [
     lambda m, i, **k: OneVsAll(m, i, 1.0, **k),
     lambda m, i, **k: Softmax(m, i, **k),
     lambda m, i, **k: KvsAll(m, i, 1.0, **k),
-    lambda m, i, **k: SampledOneVsAll(m, i, 1.0, negatives=10**6, **k),
-    lambda m, i, **k: MarginRanking(m, i, 1.0, negatives=4, corruption=Tails(), **k),
+    lambda m, i, **k: SampledSoftmax(m, i, num_negatives=10**6, **k),
+    lambda m, i, **k: MarginRanking(m, i, 1.0, num_negatives=4, corruption=CorruptTails(), **k),
 ]
 
 

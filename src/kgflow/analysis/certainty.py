@@ -97,7 +97,7 @@ def triple_uncertainty(run: Run, triples: Sequence[tuple[str, str, str]]) -> "pl
 def why_none(run: Run) -> str:
     """Why a model has no distributions."""
     several = "several models have no common x0"
-    return several if run.config.model.parts else "its x0 is a point, or discrete"
+    return several if run.config.model.members else "its x0 is a point, or discrete"
 
 
 def known_entropy(run: Run) -> NDArray[np.float64]:

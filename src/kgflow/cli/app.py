@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from kgflow.cli import (
     bench,
@@ -22,21 +23,45 @@ from kgflow.cli import (
     reproduce,
     rules,
     serve,
+    settings,
     train,
     tune,
     uncertainty,
 )
 from kgflow.errors import KgflowError
 
+
+class Program(TyperGroup):
+    """The program, whose option --plugin may also stand after the command."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        """Move every --plugin to the front."""
+        plugins: list[str] = []
+        others: list[str] = []
+        left = list(args)
+        while left:
+            argument = left.pop(0)
+            if argument == "--":
+                others += [argument, *left]
+                break
+            if argument == "--plugin":
+                plugins += [argument, *left[:1]]
+                del left[:1]
+            else:
+                (plugins if argument.startswith("--plugin=") else others).append(argument)
+        return super().parse_args(ctx, [*plugins, *others])
+
+
 app = typer.Typer(
+    cls=Program,
     name="kgflow",
     help="Knowledge graph embedding by normalizing flows: the missing facts, ranked.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode="rich",
 )
-app.command("train")(train.train)
+app.command("train", cls=train.TrainCommand)(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("discover")(discover.discover)
@@ -49,6 +74,7 @@ app.command("serve")(serve.serve)
 app.command("export")(export.export)
 app.command("tune")(tune.tune)
 app.command("models")(models.models)
+app.command("settings")(settings.settings)
 app.command("reproduce")(reproduce.reproduce)
 app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
@@ -65,8 +91,19 @@ def _options(
     _: Annotated[
         bool, typer.Option("--version", callback=_show_version, help="Print the version.")
     ] = False,
+    plugin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE.py",
+            help="Python file, or installed plugin, with more models, losses, …; repeatable.",
+        ),
+    ] = None,
 ) -> None:
-    pass
+    if plugin:
+        from kgflow.runs.plugins import load_plugin
+
+        for source in plugin:
+            load_plugin(source)
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ def combine(
 
     check_free(out, force)
     run = make(runs, out, force, device)
-    names = [part.model.name for part in run.config.model.parts]
+    names = [part.model.name for part in run.config.model.members]
     if json:
         show_json({"run": run.directory, "models": names} | run.metrics)
         return

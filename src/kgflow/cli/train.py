@@ -1,92 +1,101 @@
 """kgflow train."""
 
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from kgflow.cli.output import Device, Json, say, show_json
-from kgflow.cli.source import DATA_HELP, ColumnsText, Labels, Strict, Types, open_data
-from kgflow.config import Experiment, ModelConfig, TrainingConfig, read
+from kgflow.cli.source import DATA_HELP, ColumnsText, Labels, Types, open_data
+from kgflow.config import Experiment, expand, merge, read_toml
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
     from kgflow.runs.run import Run
     from kgflow.training import Callback
 
-FLAGS = ("bias", "inverse_relations", "bidirectional")
-"""Settings of a model that are true or false: false is an answer, too."""
+FLAGS = {
+    "model": "model.name",
+    "dim": "model.dim",
+    "epochs": "training.epochs",
+    "batch_size": "training.batch_size",
+    "lr": "training.optimizer.lr",
+    "loss": "training.loss.name",
+    "margin": "training.loss.margin",
+    "seed": "seed",
+}
+"""Settings that have a flag of their own."""
+
+SETTINGS = "Settings"
 
 
-def _setting(name: str) -> Any:  # noqa: ANN401
-    """An option for a field of the configuration, with its description and its default."""
-    section = TrainingConfig if name in TrainingConfig.model_fields else ModelConfig
-    field = section.model_fields[name]
-    return typer.Option(help=f"{str(field.description).capitalize()} [{field.default}].")
+class TrainCommand(TyperCommand):
+    """A command that takes the help of its flags from the settings, when help is asked for."""
+
+    def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401
+        """Fill in the descriptions and defaults of settings."""
+        from kgflow.config import entries
+
+        found = {entry.key: entry for entry in reversed(list(entries()))}
+        for parameter in self.params:
+            entry = found.get(FLAGS.get(str(parameter.name), ""))
+            if entry is not None and isinstance(parameter, TyperOption):
+                parameter.help = f"{entry.description} Default: {entry.default}."
+        super().format_help(ctx, formatter)
 
 
-def _flag(name: str) -> Any:  # noqa: ANN401
-    """The same for a field that is true or false."""
-    described, words = str(ModelConfig.model_fields[name].description), name.replace("_", "-")
-    return typer.Option(f"--{words}/--no-{words}", help=f"{described.capitalize()}.")
+def _setting() -> Any:  # noqa: ANN401
+    return typer.Option(rich_help_panel=SETTINGS)
 
 
 def train(
     data: Annotated[str | None, typer.Argument(metavar="DATA", help=DATA_HELP)] = None,
-    config: Annotated[Path | None, typer.Option(help="An experiment file; flags win.")] = None,
-    resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with a run.")] = None,
-    model: Annotated[str | None, typer.Option(help="The model [nfe-1].")] = None,
-    dim: Annotated[int | None, _setting("dim")] = None,
-    bias: Annotated[bool | None, _flag("bias")] = None,
-    inverse_relations: Annotated[bool | None, _flag("inverse_relations")] = None,
-    bidirectional: Annotated[bool | None, _flag("bidirectional")] = None,
-    start: Annotated[float | None, _setting("start")] = None,
-    option: Annotated[
-        list[str] | None, typer.Option(help="Of this model only, as key=value: x0=uniform.")
+    config: Annotated[
+        Path | None,
+        typer.Option(help="Experiment file (TOML); flags override it.", rich_help_panel=SETTINGS),
     ] = None,
-    epochs: Annotated[int | None, _setting("epochs")] = None,
-    batch_size: Annotated[int | None, _setting("batch_size")] = None,
-    lr: Annotated[float | None, _setting("lr")] = None,
-    decay: Annotated[float | None, _setting("decay")] = None,
-    margin: Annotated[float | None, _setting("margin")] = None,
-    dropout: Annotated[float | None, _setting("dropout")] = None,
-    average: Annotated[float | None, _setting("average")] = None,
-    backward: Annotated[str | None, _setting("backward")] = None,
-    confidence: Annotated[str | None, _setting("confidence")] = None,
-    seed: Annotated[int | None, _setting("seed")] = None,
-    patience: Annotated[int | None, _setting("patience")] = None,
-    eval_every: Annotated[int | None, _setting("eval_every")] = None,
-    held_out: Annotated[float | None, _setting("held_out")] = None,
-    loss: Annotated[str | None, _setting("loss")] = None,
-    smoothing: Annotated[float | None, _setting("smoothing")] = None,
-    negatives: Annotated[int | None, _setting("negatives")] = None,
-    corruption: Annotated[str | None, _setting("corruption")] = None,
-    adversarial: Annotated[float | None, _setting("adversarial")] = None,
-    popularity: Annotated[float | None, _setting("popularity")] = None,
-    query_dropout: Annotated[float | None, _setting("query_dropout")] = None,
-    regularizer: Annotated[str | None, _setting("regularizer")] = None,
-    penalty: Annotated[float | None, _setting("penalty")] = None,
-    relation_weight: Annotated[float | None, _setting("relation_weight")] = None,
-    optimizer: Annotated[str | None, _setting("optimizer")] = None,
-    schedule: Annotated[str | None, _setting("schedule")] = None,
-    warmup: Annotated[float | None, _setting("warmup")] = None,
-    out: Annotated[Path | None, typer.Option(help="The run directory.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
-    tensorboard: Annotated[
-        Path | None, typer.Option(help="Write TensorBoard's files to this directory.")
+    model: Annotated[str | None, _setting()] = None,
+    dim: Annotated[int | None, _setting()] = None,
+    epochs: Annotated[int | None, _setting()] = None,
+    batch_size: Annotated[int | None, _setting()] = None,
+    lr: Annotated[float | None, _setting()] = None,
+    loss: Annotated[str | None, _setting()] = None,
+    margin: Annotated[float | None, _setting()] = None,
+    seed: Annotated[int | None, _setting()] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Any other setting; repeatable. `kgflow settings` lists all.",
+            rich_help_panel=SETTINGS,
+        ),
     ] = None,
     columns: ColumnsText = None,
     labels: Labels = None,
     types: Types = None,
-    strict: Strict = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Run directory. Default: runs/<data>-<model>-<date>."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing run.")] = False,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Resume an interrupted run from its last checkpoint."),
+    ] = None,
+    tensorboard: Annotated[
+        Path | None, typer.Option(help="Directory for TensorBoard event files.")
+    ] = None,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """Train a model, keep its best epoch, and evaluate it.
+    """Train a model, keep its best epoch, evaluate it and calibrate its probabilities.
 
-    Example: kgflow train umls --model nfe-1 --dim 128 --out runs/umls
+    Example: kgflow train world --model nfe-1 --dim 64 --set training.loss.dropout=0.2
     """
-    given = {k: v for k, v in locals().items() if v is not None and (v is not False or k in FLAGS)}
+    given = {k: v for k, v in locals().items() if v is not None and v is not False}
     if resume is not None:
         _only(given, "resume", "device", "tensorboard", "json")
         _report(_resume(resume, device, tensorboard), json)
@@ -96,50 +105,57 @@ def train(
         from kgflow.runs.store import check_free
 
         check_free(out, force)
-    facts = open_data(experiment.data, columns, labels, types, strict)
+    triples = open_data(experiment.data, columns, labels, types)
     from kgflow.cli.progress import ProgressBar, stopping
     from kgflow.runs.training import run_experiment
 
     with stopping() as asked, ProgressBar(experiment.training.epochs) as bar:
-        told = [bar, *_trackers(tensorboard)]
-        run = run_experiment(experiment, facts, out, force, device, told, lambda: bool(asked))
+        callbacks = [bar, *_trackers(tensorboard)]
+        run = run_experiment(
+            experiment, triples, out, force, device, callbacks, lambda: bool(asked)
+        )
     _report(run, json)
 
 
 def _only(given: dict[str, Any], *allowed: str) -> None:
     for name in given.keys() - set(allowed):
-        flag = "DATA" if name == "data" else f"--{name.replace('_', '-')}"
-        raise KgflowError(f"{flag} does not go with --resume: a run goes on as it began")
+        flag = "DATA" if name == "data" else f"--{name.strip('_').replace('_', '-')}"
+        raise KgflowError(f"{flag} cannot be combined with --resume: a run keeps its settings")
 
 
 def _experiment(data: str | None, config: Path | None, given: dict[str, Any]) -> Experiment:
     if data is None and config is None:
         raise KgflowError("give DATA to train on, --config FILE, or --resume RUN")
-    values: dict[str, Any] = {"model": {}, "training": {}}
-    if config:
-        values |= read(Experiment, config).model_dump(exclude_unset=True)
-    values["training"] |= {k: v for k, v in given.items() if k in TrainingConfig.model_fields}
-    names = {"model": "name", "dim": "dim", "start": "start"} | {flag: flag for flag in FLAGS}
-    values["model"] |= {names[k]: v for k, v in given.items() if k in names}
-    chosen = dict(map(_pair, given.get("option", [])))
-    values["model"]["options"] = values["model"].get("options", {}) | chosen
-    values["data"] = data or values["data"]
-    from kgflow.runs.training import settle
+    from kgflow.runs.build import complete
 
-    return settle(values, "command line")
+    changes = dict(map(parse_setting, given.get("set_", [])))
+    changes |= {key: given[flag] for flag, key in FLAGS.items() if flag in given}
+    changes |= {} if data is None else {"data": data}
+    if config is None:
+        return complete(expand(changes), "command line")
+    return complete(merge(read_toml(config), expand(changes)), str(config))
 
 
-def _pair(text: str) -> tuple[str, str]:
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Parse KEY=VALUE; the value is a TOML value, or else a string.
+
+    Example:
+        >>> parse_setting("training.loss.margin=2.5"), parse_setting("model.x0=uniform")
+        (('training.loss.margin', 2.5), ('model.x0', 'uniform'))
+    """
     key, sign, value = text.partition("=")
-    if not sign:
-        raise KgflowError(f"--option wants key=value, such as x0=uniform, not '{text}'")
-    return key, value
+    if not sign or not key.strip():
+        raise KgflowError(f"--set takes KEY=VALUE, such as training.loss.margin=2, not '{text}'")
+    try:
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value.strip()
 
 
 def _trackers(tensorboard: Path | None) -> list["Callback"]:
     if tensorboard is None:
         return []
-    from kgflow.training.tensorboard import TensorBoard
+    from kgflow.training.callbacks import TensorBoard
 
     return [TensorBoard(tensorboard)]
 
@@ -151,8 +167,8 @@ def _resume(directory: Path, device: str, tensorboard: Path | None) -> "Run":
 
     config, _ = read_run(directory)
     with stopping() as asked, ProgressBar(config.training.epochs) as bar:
-        told = [bar, *_trackers(tensorboard)]
-        return resume(directory, device, told, lambda: bool(asked))
+        callbacks = [bar, *_trackers(tensorboard)]
+        return resume(directory, device, callbacks, lambda: bool(asked))
 
 
 def _report(run: "Run", json: bool) -> None:
@@ -165,7 +181,7 @@ def _report(run: "Run", json: bool) -> None:
         show_json(summary | metrics)
         return
     name, dim = run.config.model.name, run.config.model.dim
-    say(f"{name}, n = {dim}: {width} numbers per entity; best epoch {run.best_epoch}")
+    say(f"{name}, dim {dim}: {width} floats per entity; best epoch {run.best_epoch}")
     if metrics:
         from kgflow.cli.evaluate import show
 

@@ -62,11 +62,11 @@ def tune(
 
     _known("protocol", protocol, PROTOCOLS)
     chosen: dict[str, Any] = {"name": model} | ({} if dim is None else {"dim": dim})
-    training = {"seed": seed} | ({} if epochs is None else {"epochs": epochs})
+    training = {} if epochs is None else {"epochs": epochs}
     graph = _smaller(open_data(data), reduce, reduce_by)
     search = Search(
         graph,
-        {"data": data, "model": chosen, "training": training},
+        {"data": data, "seed": seed, "model": chosen, "training": training},
         PROTOCOLS[protocol],
         storage,
         device,

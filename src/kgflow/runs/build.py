@@ -1,71 +1,84 @@
-"""What an experiment names, made: the model, the loss and the schedule."""
+"""Creates the model and the loss of an experiment, and completes settings with defaults."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Mapping
+from typing import Any
 
-from kgflow.config import Experiment, ModelConfig, TrainingConfig
+from kgflow.config import (
+    ENSEMBLE,
+    GROUPS,
+    Experiment,
+    ModelSettings,
+    TrainingSettings,
+    expand,
+    merge,
+    parse,
+)
 from kgflow.data import Dataset, QueryIndex
 from kgflow.errors import KgflowError
-from kgflow.kernels import Dense, Pullback, Sparse
-from kgflow.models import Mean, Model, build
-from kgflow.training import (
-    L2,
-    N3,
-    Bernoulli,
-    BothSides,
-    Confidence,
-    Corruption,
-    Cosine,
-    Dura,
-    Exponential,
-    KvsAll,
-    Loss,
-    MarginRanking,
-    OneVsAll,
-    Plain,
-    Plateau,
-    Rate,
-    Regress,
-    Regularizer,
-    RelationPrediction,
-    SampledOneVsAll,
-    SampledSoftmax,
-    Schedule,
-    SelfAdversarial,
-    Soft,
-    Softmax,
-    Sum,
-    Tails,
-    Term,
-    Warmup,
-    Weights,
-    weighted_by_tail,
-)
+from kgflow.models import Mean, Model, build, model_class
+from kgflow.training import Loss, LossSettings, RegularizerSettings, RelationPrediction, Sum
 
-PULLBACKS: dict[str, type[Pullback]] = {"dense": Dense, "sparse": Sparse}
-CONFIDENCES: dict[str, type[Confidence]] = {
-    "plain": Plain,
-    "weights": Weights,
-    "soft": Soft,
-    "regress": Regress,
+KEYS = {
+    "dim": "model.dim",
+    "epochs": "training.epochs",
+    "batch_size": "training.batch_size",
+    "margin": "training.loss.margin",
+    "dropout": "training.loss.dropout",
+    "lr": "training.optimizer.lr",
+    "decay": "training.lr_schedule.decay",
 }
-REGULARIZERS: dict[str, type[Regularizer]] = {"l2": L2, "n3": N3, "dura": Dura}
-CORRUPTIONS: dict[str, type[Corruption]] = {
-    "tails": Tails,
-    "both": BothSides,
-    "bernoulli": Bernoulli,
-}
+
+
+def complete(values: Mapping[str, Any], source: str) -> Experiment:
+    """Validate the settings of an experiment, with the defaults of its model for the rest.
+
+    Args:
+        values: Settings that were chosen, nested.
+        source: Where they come from, for messages.
+
+    Example:
+        >>> complete({"data": "umls", "training": {"epochs": 5}}, "here").training.epochs
+        5
+    """
+    model = values.get("model", {})
+    if model.get("name") == ENSEMBLE or model.get("members"):
+        parse(ModelSettings, model, source)
+        raise KgflowError(f"{source}: an ensemble cannot be trained: train its runs")
+    defaults = model_class(model.get("name", ModelSettings().name)).settings
+    return parse(Experiment, merge(_applicable(defaults, values), values), source)
+
+
+def _applicable(defaults: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those defaults of a model whose keys the chosen components have."""
+    found: dict[str, Any] = {}
+    for name, value in defaults.items():
+        parent, _, field = KEYS[name].rpartition(".")
+        if parent in GROUPS:
+            chosen = _chosen_name(values, parent)
+            if field not in GROUPS[parent][chosen].model_fields:
+                continue
+            found[f"{parent}.name"] = chosen
+        found[KEYS[name]] = value
+    return expand(found)
+
+
+def _chosen_name(values: Mapping[str, Any], key: str) -> object:
+    table: Any = values
+    for part in key.split("."):
+        table = table.get(part, {}) if isinstance(table, Mapping) else {}
+    name = table.get("name") if isinstance(table, Mapping) else None
+    return GROUPS[key].default if name is None else name
 
 
 def make_model(experiment: Experiment, data: Dataset, device: str = "cpu") -> Model:
-    """The model of an experiment, as large as its data needs it, on a device.
+    """Create the model of an experiment on a device, sized for its data.
 
     Example:
         >>> from kgflow.data import load
         >>> make_model(Experiment(data="world"), load("world")).name
         'nfe-1'
     """
-    model = _made(experiment.model, len(data.entities), 2 * len(data.relations))
+    model = _build(experiment.model, len(data.entities), 2 * len(data.relations))
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:
@@ -73,9 +86,9 @@ def make_model(experiment: Experiment, data: Dataset, device: str = "cpu") -> Mo
         raise KgflowError(f"device '{device}' cannot be used here: {reason}") from None
 
 
-def _made(chosen: ModelConfig, entities: int, relations: int) -> Model:
-    if chosen.parts:
-        return Mean([_made(part.model, entities, relations) for part in chosen.parts])
+def _build(chosen: ModelSettings, entities: int, relations: int) -> Model:
+    if chosen.members:
+        return Mean([_build(member.model, entities, relations) for member in chosen.members])
     return build(
         chosen.name,
         entities,
@@ -84,108 +97,25 @@ def _made(chosen: ModelConfig, entities: int, relations: int) -> Model:
         chosen.options,
         bias=chosen.bias,
         inverse_relations=chosen.inverse_relations,
-        start=chosen.start,
         bidirectional=chosen.bidirectional,
     )
 
 
-def make_loss(training: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
-    """The loss of a model on training queries, with its terms.
+def make_loss(training: TrainingSettings, model: Model, index: QueryIndex) -> Loss:
+    """Create the loss of a model on training queries, with its regularizer.
 
     Example:
         >>> from kgflow.data import load
         >>> from kgflow.models import build
         >>> index, model = load("world").queries("train"), build("nfe-1", 1281, 40, 4)
-        >>> type(make_loss(TrainingConfig(loss="softmax"), model, index)).__name__
+        >>> training = TrainingSettings(loss={"name": "softmax"})
+        >>> type(make_loss(training, model, index)).__name__
         'Softmax'
     """
-    if training.confidence == "plain":
-        index = replace(index, weights=None)  # also for terms and losses that know only weights
-    counted = weighted_by_tail(index, training.popularity) if training.popularity else index
-    loss, terms = LOSSES[training.loss](training, model, counted), list[Term]()
-    if training.regularizer != "none":
-        terms.append(REGULARIZERS[training.regularizer](model, training.penalty))
-    if training.relation_weight:
-        terms.append(RelationPrediction(model, training.relation_weight))
-    return Sum(loss, terms, index) if terms else loss
-
-
-def make_schedule(training: TrainingConfig) -> Schedule:
-    """How long and how fast.
-
-    Example:
-        >>> make_schedule(TrainingConfig(schedule="cosine", epochs=10)).rate
-        Cosine(epochs=10)
-    """
-    rate: Rate = RATES[training.schedule](training)
-    return Schedule(
-        epochs=training.epochs,
-        batch_size=training.batch_size,
-        lr=training.lr,
-        rate=Warmup(rate, training.warmup) if training.warmup else rate,
-        seed=training.seed,
-        average=training.average,
-        patience=training.patience,
-        eval_every=training.eval_every,
-        optimizer=training.optimizer,
-    )
-
-
-def _one_vs_all(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
-    pullback = PULLBACKS[chosen.backward]()
-    return OneVsAll(
-        model,
-        index,
-        chosen.margin,
-        chosen.dropout,
-        pullback,
-        confidence=CONFIDENCES[chosen.confidence](),
-        query_dropout=chosen.query_dropout,
-    )
-
-
-def _softmax(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
-    return Softmax(model, index, chosen.dropout, chosen.query_dropout)
-
-
-def _kvsall(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
-    dropout = (chosen.dropout, chosen.query_dropout)
-    return KvsAll(model, index, chosen.margin, *dropout, smoothing=chosen.smoothing)
-
-
-def _sampled(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
-    dropout = (chosen.dropout, chosen.query_dropout)
-    return SampledOneVsAll(model, index, chosen.margin, chosen.negatives, *dropout)
-
-
-def _sampled_softmax(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
-    dropout = (chosen.dropout, chosen.query_dropout)
-    return SampledSoftmax(model, index, 0.0, chosen.negatives, *dropout)
-
-
-def _margin(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
-    corruption, dropout = CORRUPTIONS[chosen.corruption](), (chosen.dropout, chosen.query_dropout)
-    return MarginRanking(model, index, chosen.margin, chosen.negatives, corruption, *dropout)
-
-
-def _self_adversarial(chosen: TrainingConfig, model: Model, index: QueryIndex) -> Loss:
-    corruption, dropout = CORRUPTIONS[chosen.corruption](), (chosen.dropout, chosen.query_dropout)
-    given = (chosen.margin, chosen.negatives, corruption, *dropout, chosen.adversarial)
-    return SelfAdversarial(model, index, *given)
-
-
-LOSSES: dict[str, Callable[[TrainingConfig, Model, QueryIndex], Loss]] = {
-    "one-vs-all": _one_vs_all,
-    "softmax": _softmax,
-    "kvsall": _kvsall,
-    "sampled": _sampled,
-    "sampled-softmax": _sampled_softmax,
-    "margin": _margin,
-    "self-adversarial": _self_adversarial,
-}
-
-RATES: dict[str, Callable[[TrainingConfig], Rate]] = {
-    "exponential": lambda chosen: Exponential(chosen.decay),
-    "cosine": lambda chosen: Cosine(chosen.epochs),
-    "plateau": lambda chosen: Plateau(chosen.decay),
-}
+    assert isinstance(training.loss, LossSettings)
+    assert isinstance(training.regularizer, RegularizerSettings)
+    loss, regularizer = training.loss.build(model, index), training.regularizer.build(model)
+    terms = [] if regularizer is None else [regularizer]
+    if training.relation_prediction_weight:
+        terms.append(RelationPrediction(model, training.relation_prediction_weight))
+    return Sum(loss, terms) if terms else loss

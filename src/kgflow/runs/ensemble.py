@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from kgflow.config import MEAN, Experiment, ModelConfig, Part, TrainingConfig
+from kgflow.config import ENSEMBLE, Experiment, Member, ModelSettings
 from kgflow.errors import KgflowError
 from kgflow.models import Mean
 from kgflow.runs.run import Run
 from kgflow.runs.store import new_run, run_config
 from kgflow.runs.training import evaluate_and_calibrate
 from kgflow.training import save_model
+from kgflow.training.losses.one_vs_all import OneVsAllSettings
 
 
 def combine(
@@ -45,15 +46,20 @@ def combine(
     _check_distinct(runs)
     opened = [Run.open(directory, device) for directory in runs]
     _check(opened)
-    model = ModelConfig(
-        name=MEAN,
+    model = ModelSettings(
+        name=ENSEMBLE,
         dim=sum(run.config.model.dim for run in opened),
-        parts=[
-            Part(run=str(run.directory), model=run.config.model, training=run.config.training)
+        members=[
+            Member(
+                run=str(run.directory),
+                seed=run.config.seed,
+                model=run.config.model,
+                training=run.config.training,
+            )
             for run in opened
         ],
     )
-    experiment = Experiment(data=opened[0].config.data, model=model, training=_training(opened))
+    experiment = _experiment(opened, model)
     directory, data = Path(out), opened[0].data
     config, mean = run_config(experiment, data), Mean([run.model for run in opened])
     with new_run(directory, config, data, force) as draft:
@@ -74,7 +80,7 @@ def _check_distinct(runs: Sequence[str | Path]) -> None:
 def _check(runs: Sequence[Run]) -> None:
     first = runs[0]
     for run in runs:
-        if run.config.model.parts:
+        if run.config.model.members:
             raise KgflowError(f"{run.directory} is a combination already: give the runs it is of")
         if run.config.run.data_digest != first.config.run.data_digest:
             raise KgflowError(
@@ -88,13 +94,18 @@ def _check(runs: Sequence[Run]) -> None:
             )
 
 
-def _training(runs: Sequence[Run]) -> TrainingConfig:
-    """The first run's, with the mean margin, and what was held out only if all did so."""
-    said = [run.config.training for run in runs]
-    held = {(x.held_out, x.seed) for x in said}
-    return said[0].model_copy(
+def _experiment(runs: Sequence[Run], model: ModelSettings) -> Experiment:
+    """Return the first run's settings with the mean logit offset of all.
+
+    Validation triples count as held out only if all runs held out the same ones.
+    """
+    first = runs[0].config
+    held = {(run.config.training.conformal_fraction, run.config.seed) for run in runs}
+    offset = sum(run.logit_offset for run in runs) / len(runs)
+    training = first.training.model_copy(
         update={
-            "margin": sum(x.margin for x in said) / len(said),
-            "held_out": said[0].held_out if len(held) == 1 else 0.0,
+            "loss": OneVsAllSettings(margin=offset),
+            "conformal_fraction": first.training.conformal_fraction if len(held) == 1 else 0.0,
         }
     )
+    return Experiment(data=first.data, seed=first.seed, model=model, training=training)

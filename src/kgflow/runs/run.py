@@ -19,7 +19,7 @@ from kgflow.runs.discovery import discover
 from kgflow.runs.prediction_set import PredictionSet, prediction_set
 from kgflow.runs.predictor import Predictor, Question
 from kgflow.runs.store import read_metrics, read_run
-from kgflow.training import best_epoch, load_model, read_history
+from kgflow.training import LossSettings, best_epoch, load_model, read_history
 from kgflow.uncertainty import (
     Calibration,
     ConfidenceMetrics,
@@ -87,11 +87,18 @@ class Run:
         """The metrics noted so far, by split."""
         return read_metrics(self.directory)
 
+    @property
+    def logit_offset(self) -> float:
+        """Number that the loss adds to a score to make it a logit."""
+        loss = self.config.training.loss
+        assert isinstance(loss, LossSettings)
+        return loss.logit_offset
+
     @cached_property
     def predictor(self) -> Predictor:
         """The model, speaking names."""
-        margin = self.config.training.margin
-        return Predictor(self.model, self.data, margin, read_calibration(self.directory, margin))
+        offset = self.logit_offset
+        return Predictor(self.model, self.data, offset, read_calibration(self.directory, offset))
 
     @cached_property
     def known(self) -> QueryIndex:
@@ -101,8 +108,8 @@ class Run:
     @cached_property
     def validation(self) -> Holdout:
         """The validation facts: those that choose the epoch and the probabilities, and the rest."""
-        training = self.config.training
-        return hold_out(self.data.valid, training.held_out, training.seed)
+        fraction = self.config.training.conformal_fraction
+        return hold_out(self.data.valid, fraction, self.config.seed)
 
     def evaluate(
         self,
@@ -137,8 +144,7 @@ class Run:
             split: train, valid or test.
             progress: called with the share of the work that is done.
         """
-        margin = self.config.training.margin
-        return evaluate_confidence(self.model, self.data, margin, split, progress)
+        return evaluate_confidence(self.model, self.data, self.logit_offset, split, progress)
 
     def predict(
         self,
@@ -174,7 +180,7 @@ class Run:
 
         Learned from the validation facts that are not held out; see `Calibration`.
         """
-        facts, training = self.validation.choosing, self.config.training
+        facts = self.validation.choosing
         if not len(facts):
             raise KgflowError(f"{self.data.name} has no valid facts to learn probabilities from")
         found = learn(
@@ -182,8 +188,8 @@ class Run:
             self.data,
             self.known,
             facts,
-            training.margin,
-            training.seed,
+            self.logit_offset,
+            self.config.seed,
             self.directory,
             progress,
         )
@@ -201,11 +207,11 @@ class Run:
             "before" and "after" as `Reliability` has them, and under "difference" after less
             before with its bootstrap error.
         """
-        facts, training = self.data.split(split), self.config.training
+        facts = self.data.split(split)
         if not len(facts):
             raise KgflowError(f"{self.data.name} has no {split} facts to judge probabilities by")
-        census = count(self.model, self.data, self.known, facts, training.seed, progress)
-        before = Reliability.of(Calibration(margin=training.margin), census)
+        census = count(self.model, self.data, self.known, facts, self.config.seed, progress)
+        before = Reliability.of(Calibration(margin=self.logit_offset), census)
         after = Reliability.of(self.predictor.calibration, census)
         return {
             "split": split,
@@ -269,18 +275,18 @@ class Run:
         """Where the held-out validation answers stand, to read thresholds from."""
         check_coverage(coverage)
         facts = self.validation.held_out
-        if not len(facts) and self.config.model.parts:
+        if not len(facts) and self.config.model.members:
             raise KgflowError(
                 f"{self.directory} is of runs that did not hold the same valid facts out of their "
                 "choices, so that no coverage can be promised: combine runs of one seed and share"
             )
         if not len(facts):
             raise KgflowError(
-                f"{self.directory} held no valid facts out of its choices, so that no coverage can "
-                "be promised: train with --held-out 0.3 on a graph of 20 valid facts or more"
+                f"{self.directory} kept no validation triples for prediction sets: train with"
+                " training.conformal_fraction=0.3 on a graph with 20 validation triples or more"
             )
         if adaptive not in self._places:
-            nonconformity, seed = self._nonconformity(adaptive), self.config.training.seed
+            nonconformity, seed = self._nonconformity(adaptive), self.config.seed
             questions = self.data.index(facts)
             found = conform(self.model, nonconformity, questions, self.known, seed=seed)
             self._places[adaptive] = found

@@ -15,10 +15,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from kgflow.config import FORMAT, Experiment, RunConfig, RunInfo, dump, read
+from kgflow.config import FORMAT, Experiment, RunConfig, RunInfo, dump, parse, read_toml
 from kgflow.data import SPLITS, Dataset, Triples, Vocabulary
 from kgflow.errors import KgflowError
 from kgflow.io import write_atomic
+from kgflow.runs.plugins import check_plugins, loaded_plugins
 
 CONFIG, VOCABULARY, FACTS, METRICS = (
     "config.toml",
@@ -72,15 +73,26 @@ def read_run(directory: Path) -> tuple[RunConfig, Dataset]:
     """The configuration and the data of a run."""
     if not (directory / CONFIG).is_file():
         raise KgflowError(f"{directory} is no run of kgflow: it has no {CONFIG}")
-    config = read(RunConfig, directory / CONFIG)
-    if config.run.format != FORMAT:
-        raise KgflowError(
-            f"{directory / CONFIG} has format {config.run.format}, this kgflow reads {FORMAT}"
-        )
+    values = read_toml(directory / CONFIG)
+    check_format(values, directory)
+    check_plugins(values, directory)
+    config = parse(RunConfig, values, str(directory / CONFIG))
     data = _read_data(directory)
     if data.digest() != config.run.data_digest:
         raise KgflowError(f"{directory}: the stored facts do not fit its {CONFIG}")
     return config, data
+
+
+def check_format(values: dict[str, Any], directory: Path) -> None:
+    """Refuse a run of another format in one sentence."""
+    info = values.get("run")
+    found = info.get("format") if isinstance(info, dict) else None
+    if found != FORMAT:
+        version_ = info.get("kgflow", "unknown") if isinstance(info, dict) else "unknown"
+        raise KgflowError(
+            f"{directory / CONFIG} has format {found} (kgflow {version_}), but this version reads"
+            f" format {FORMAT}: train the model again"
+        )
 
 
 def write_metrics(directory: Path, split: str, found: dict[str, Any]) -> None:
@@ -172,7 +184,7 @@ def run_config(experiment: Experiment, data: Dataset) -> RunConfig:
         data_digest=data.digest(),
         entities=len(data.entities),
         relations=len(data.relations),
-        reciprocal=True,
+        plugins=loaded_plugins(experiment),
     )
     return RunConfig(**dict(experiment), run=info)
 

@@ -205,7 +205,7 @@ class Catalogue:
             "uncertainty": self.percentiles,
             "model": config.model.model_dump(),
             "training": config.training.model_dump(),
-            "best_epoch": None if self.run.config.model.parts else self.run.best_epoch,
+            "best_epoch": None if self.run.config.model.members else self.run.best_epoch,
             "metrics": self.run.metrics,
             "kgflow": config.run.kgflow,
         }

@@ -1,70 +1,64 @@
-"""How a model learns: batches, losses, optimizers, trainer, checkpoint."""
+"""Training: losses, regularizers, optimizers, learning rate schedules, trainer, checkpoints."""
 
-from kgflow.training.base import Facts, Loss
 from kgflow.training.batches import batches
-from kgflow.training.callback import Callback, History, Record, best_epoch, read_history
-from kgflow.training.checkpoint import Progress, load_model, save_model
-from kgflow.training.confidence import Confidence, Plain, Regress, Soft, Weights
-from kgflow.training.corruption import Bernoulli, BothSides, Corruption, Tails
-from kgflow.training.kvsall import KvsAll
-from kgflow.training.loss import OneVsAll
-from kgflow.training.negatives import MarginRanking, NegativeSampling, SelfAdversarial
-from kgflow.training.optimizers import OPTIMIZERS
-from kgflow.training.popularity import weighted_by_tail
-from kgflow.training.rate import Cosine, Exponential, Plateau, Rate, Warmup
-from kgflow.training.regularizers import L2, N3, Dura, Regularizer
-from kgflow.training.relation_prediction import RelationPrediction
-from kgflow.training.sampled_one_vs_all import SampledOneVsAll
-from kgflow.training.sampled_softmax import SampledSoftmax
-from kgflow.training.softmax import Softmax
-from kgflow.training.term import Sum, Term
-from kgflow.training.trainer import Diverged, Interrupted, Schedule, Trainer
+from kgflow.training.callbacks import Callback, History, Record, best_epoch, read_history
+from kgflow.training.checkpoint import Progress, TrainingState, load_model, save_model
+from kgflow.training.ema import MovingAverage
+from kgflow.training.losses import (
+    Batch,
+    KvsAll,
+    Loss,
+    LossSettings,
+    MarginRanking,
+    MarginSettings,
+    OneVsAll,
+    QueryLossSettings,
+    RelationPrediction,
+    SampledSoftmax,
+    SelfAdversarial,
+    Softmax,
+    Sum,
+    Term,
+)
+from kgflow.training.lr_schedules import Cosine, Exponential, LrScheduleSettings
+from kgflow.training.optimizers import OptimizerSettings
+from kgflow.training.regularizers import N3, Dura, RegularizerSettings
+from kgflow.training.trainer import Diverged, Interrupted, Trainer
 
 __all__ = [
-    "L2",
     "N3",
-    "OPTIMIZERS",
-    "Bernoulli",
-    "BothSides",
+    "Batch",
     "Callback",
-    "Confidence",
-    "Corruption",
     "Cosine",
     "Diverged",
     "Dura",
     "Exponential",
-    "Facts",
     "History",
     "Interrupted",
     "KvsAll",
     "Loss",
+    "LossSettings",
+    "LrScheduleSettings",
     "MarginRanking",
-    "NegativeSampling",
+    "MarginSettings",
+    "MovingAverage",
     "OneVsAll",
-    "Plain",
-    "Plateau",
+    "OptimizerSettings",
     "Progress",
-    "Rate",
+    "QueryLossSettings",
     "Record",
-    "Regress",
-    "Regularizer",
+    "RegularizerSettings",
     "RelationPrediction",
-    "SampledOneVsAll",
     "SampledSoftmax",
-    "Schedule",
     "SelfAdversarial",
-    "Soft",
     "Softmax",
     "Sum",
-    "Tails",
     "Term",
     "Trainer",
-    "Warmup",
-    "Weights",
+    "TrainingState",
     "batches",
     "best_epoch",
     "load_model",
     "read_history",
     "save_model",
-    "weighted_by_tail",
 ]

@@ -1,4 +1,4 @@
-"""Batches of whole queries, counted in triples."""
+"""Batches of training queries, and their random seeds."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,13 +7,13 @@ from kgflow.data import QueryIndex
 
 
 def batches(index: QueryIndex, size: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
-    """One epoch of batches: every query once, in an order drawn from (seed, epoch).
+    """Return one epoch of batches: every query once, in an order drawn from (seed, epoch).
 
-    A batch closes when its triples reach the next multiple of `size`, so an epoch has about as
-    many steps as if single triples were shuffled.
+    A batch ends when its triples reach the next multiple of `size`, so an epoch has about as many
+    steps as with shuffled single triples.
 
     Returns:
-        The rows of the index in each batch.
+        Rows of the index in each batch.
 
     Example:
         >>> from kgflow.data import Triples
@@ -26,3 +26,13 @@ def batches(index: QueryIndex, size: int, seed: int, epoch: int) -> list[NDArray
     counts = index.counts[order]
     number = (np.cumsum(counts) - counts) // size
     return np.split(order, np.flatnonzero(np.diff(number)) + 1)
+
+
+def batch_seed(seed: int, epoch: int, batch: int) -> int:
+    """Return a random seed of 64 bits that depends on the seed, the epoch and the batch only.
+
+    Example:
+        >>> batch_seed(0, 1, 2) == batch_seed(0, 1, 2), batch_seed(0, 1, 2) == batch_seed(0, 2, 1)
+        (True, False)
+    """
+    return int(np.random.SeedSequence((seed, epoch, batch)).generate_state(1, np.uint64)[0])

@@ -1,6 +1,7 @@
-"""The whole state of a training, in one file without pickle."""
+"""Checkpoints: the whole state of a training in one file, without pickle."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -11,15 +12,17 @@ from torch import Tensor, nn
 
 from kgflow.errors import KgflowError
 from kgflow.io import write_atomic
-from kgflow.training.average import Average
-from kgflow.training.optimizers import beginning
+from kgflow.training.ema import MovingAverage
 
-FORMAT = "kgflow-checkpoint-2"
+FORMAT = "kgflow-checkpoint-3"
+
+InitialState = Callable[[Tensor], dict[str, Tensor]]
+"""State of an optimizer for a parameter before its first step."""
 
 
 @dataclass
 class Progress:
-    """Where a training stands: so many whole epochs, so many batches into the next one."""
+    """Progress of a training: finished epochs, and finished batches of the current one."""
 
     epoch: int = 0
     batch: int = 0
@@ -29,68 +32,75 @@ class Progress:
     best: float = -1.0
     best_epoch: int = 0
     stale: int = 0
-    drops: int = 0
     done: bool = False
 
 
 def save_model(path: Path, model: nn.Module) -> None:
-    """Write parameters and buffers."""
+    """Write the parameters and buffers of a model."""
     write_atomic(path, save(_on_cpu(model.state_dict())))
 
 
 def load_model(path: Path, model: nn.Module) -> None:
-    """Read parameters and buffers back into a model of the same shape."""
+    """Read parameters and buffers into a model of the same shape."""
     tensors, _ = _read(path)
     _check(path, tensors, model.state_dict())
     model.load_state_dict(tensors)
 
 
-def save_checkpoint(
-    path: Path,
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    average: Average,
-    progress: Progress,
-) -> None:
-    """Write everything that the next step depends on."""
-    tensors = _state(model, average)
-    if optimizer.state:
-        for name, parameter in model.named_parameters():
-            # A parameter that had no gradient yet is as the optimizer would begin with it.
-            found = optimizer.state.get(parameter) or beginning(optimizer, parameter)
-            tensors |= {f"optimizer.{name}.{k}": v for k, v in found.items()}
-    metadata = {"format": FORMAT, "progress": json.dumps(asdict(progress))}
-    write_atomic(path, save(_on_cpu(tensors), metadata=metadata))
+@dataclass
+class TrainingState:
+    """Everything that the next step of a training depends on.
 
+    Args:
+        model: Model that is trained.
+        optimizer: Its optimizer.
+        initial_state: State of the optimizer for a parameter before its first step.
+        average: Moving average of the weights.
+        progress: Progress of the training.
+    """
 
-def load_checkpoint(
-    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: Average
-) -> Progress:
-    """Read a state back into a model, its optimizer and its average, all of it or nothing."""
-    tensors, metadata = _read(path)
-    if metadata.get("format") != FORMAT:
-        raise KgflowError(f"{path} is no checkpoint of kgflow; start a new run")
-    parameters = dict(model.named_parameters())
-    wanted = _state(model, average)
-    if _under(tensors, "optimizer."):
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    initial_state: InitialState
+    average: MovingAverage
+    progress: Progress
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint."""
+        tensors = _tensors(self.model, self.average)
+        if self.optimizer.state:
+            for name, parameter in self.model.named_parameters():
+                found = self.optimizer.state.get(parameter) or self.initial_state(parameter)
+                tensors |= {f"optimizer.{name}.{k}": v for k, v in found.items()}
+        metadata = {"format": FORMAT, "progress": json.dumps(asdict(self.progress))}
+        write_atomic(path, save(_on_cpu(tensors), metadata=metadata))
+
+    def load(self, path: Path) -> None:
+        """Read a checkpoint, all of it or nothing."""
+        tensors, metadata = _read(path)
+        if metadata.get("format") != FORMAT:
+            raise KgflowError(f"{path} is not a checkpoint of this version: start a new run")
+        parameters = dict(self.model.named_parameters())
+        wanted = _tensors(self.model, self.average)
+        if _under(tensors, "optimizer."):
+            for name, parameter in parameters.items():
+                state = self.initial_state(parameter)
+                wanted |= {f"optimizer.{name}.{k}": v for k, v in state.items()}
+        # Adam's kernel trusts the shapes of its moments, so all are checked before any is used.
+        _check(path, tensors, wanted)
+        self.progress = _progress(path, metadata.get("progress", ""))
+        self.model.load_state_dict(_under(tensors, "model."))
+        for name, value in _under(tensors, "average.").items():
+            self.average.weights[name].copy_(value)
+        self.optimizer.state.clear()
         for name, parameter in parameters.items():
-            moments = beginning(optimizer, parameter)
-            wanted |= {f"optimizer.{name}.{k}": v for k, v in moments.items()}
-    # Adam's kernel trusts the shapes of its moments, so all is checked before any is used.
-    _check(path, tensors, wanted)
-    progress = _progress(path, metadata.get("progress", ""))
-    model.load_state_dict(_under(tensors, "model."))
-    for name, value in _under(tensors, "average.").items():
-        average.weights[name].copy_(value)
-    optimizer.state.clear()
-    for name, parameter in parameters.items():
-        state = _under(tensors, f"optimizer.{name}.")
-        if state:
-            optimizer.state[parameter] = {k: v.to(parameter.device) for k, v in state.items()}
-    return progress
+            state = _under(tensors, f"optimizer.{name}.")
+            if state:
+                state = {k: v.to(parameter.device) for k, v in state.items()}
+                self.optimizer.state[parameter] = state
 
 
-def _state(model: nn.Module, average: Average) -> dict[str, Tensor]:
+def _tensors(model: nn.Module, average: MovingAverage) -> dict[str, Tensor]:
     tensors = {f"model.{k}": v for k, v in model.state_dict().items()}
     return tensors | {f"average.{k}": v for k, v in average.weights.items()}
 
@@ -100,8 +110,6 @@ def _progress(path: Path, text: str) -> Progress:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
-    if isinstance(found, dict):
-        found = {"drops": 0} | found  # which older checkpoints do not count
     kinds = {field.name: field.type for field in fields(Progress)}
     if not isinstance(found, dict) or {k: type(v) for k, v in found.items()} != kinds:
         raise _damaged(path, "its progress is not what a training writes")

@@ -1,48 +1,202 @@
-"""The optimizers by name, and what each keeps and does of entity rows."""
+"""Optimizers, and how each updates entity embeddings inside the backward pass."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
+from pydantic import Field
 from torch import Tensor
 from torch.nn import Parameter
+from torch.optim.adam import adam
 
-from kgflow.training.adagrad import Accumulating, NumberwiseAdagrad, RowAdagrad, RowwiseAdagrad
-from kgflow.training.row_adam import RowAdam
-from kgflow.training.update import Update
+from kgflow.config import OPTIMIZERS, Component, Group
+from kgflow.kernels import blocks
+from kgflow.training.row_updates import RowUpdate, Update
 
-
-def fused_adam(parameters: Iterable[Parameter], lr: float) -> torch.optim.Adam:
-    """Adam, in one kernel for all parameters."""
-    return torch.optim.Adam(parameters, lr=lr, fused=True)
+EPSILON = 1e-10
 
 
-OPTIMIZERS: dict[str, Callable[[Iterable[Parameter], float], torch.optim.Optimizer]] = {
-    "adam": fused_adam,
-    "adagrad": NumberwiseAdagrad,
-    "row-adagrad": RowwiseAdagrad,
-}
+class OptimizerSettings(Component):
+    """Base class of the settings of optimizers."""
+
+    group: ClassVar[Group] = OPTIMIZERS
+    lr: Annotated[float, Field(gt=0, description="Learning rate.")] = 0.02
+
+    @abstractmethod
+    def build(self, parameters: Iterable[Parameter]) -> torch.optim.Optimizer:
+        """Create the optimizer."""
+
+    def row_update(self, optimizer: torch.optim.Optimizer, table: Parameter) -> Update | None:
+        """Return what updates the entity table block by block, or None for a normal step."""
+        return None
+
+    def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
+        """Return the state of a parameter before its first step; empty if there is none."""
+        return {}
 
 
-def row_update(optimizer: torch.optim.Optimizer, table: Parameter) -> Update:
-    """What steps the entity rows as their gradient comes, as this optimizer would."""
-    if isinstance(optimizer, Accumulating):
+class AdamSettings(OptimizerSettings):
+    """Settings of Adam."""
+
+    name: Literal["adam"] = "adam"
+
+    def build(self, parameters: Iterable[Parameter]) -> torch.optim.Adam:
+        """Create Adam, in one kernel for all parameters."""
+        return torch.optim.Adam(parameters, lr=self.lr, fused=True)
+
+    def row_update(self, optimizer: torch.optim.Optimizer, table: Parameter) -> Update:
+        """Return Adam on the entity table."""
+        assert isinstance(optimizer, torch.optim.Adam)
+        return RowAdam(optimizer, table)
+
+    def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
+        """Return zero steps and zero moments."""
+        return {
+            "step": torch.zeros((), dtype=torch.float32),
+            "exp_avg": torch.zeros_like(parameter),
+            "exp_avg_sq": torch.zeros_like(parameter),
+        }
+
+
+class AdagradSettings(OptimizerSettings):
+    """Settings of Adagrad."""
+
+    name: Literal["adagrad"] = "adagrad"
+
+    def build(self, parameters: Iterable[Parameter]) -> "AdagradOptimizer":
+        """Create Adagrad."""
+        return AdagradOptimizer(parameters, self.lr)
+
+    def row_update(self, optimizer: torch.optim.Optimizer, table: Parameter) -> Update:
+        """Return Adagrad on the entity table."""
+        assert isinstance(optimizer, AdagradOptimizer)
         return RowAdagrad(optimizer, table)
-    assert isinstance(optimizer, torch.optim.Adam)
-    return RowAdam(optimizer, table)
+
+    def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
+        """Return a zero sum of squared gradients."""
+        return {"sum": torch.zeros_like(parameter)}
 
 
-def beginning(optimizer: torch.optim.Optimizer, parameter: Tensor) -> dict[str, Tensor]:
-    """What an optimizer keeps of a parameter, before its first step.
+class RowAdam(RowUpdate):
+    """A step of `torch.optim.Adam` on the entity table.
 
-    Example:
-        >>> row = torch.ones(1, 2)
-        >>> {name: list(beginning(make([row], 0.1), row)) for name, make in OPTIMIZERS.items()}
-        {'adam': ['step', 'exp_avg', 'exp_avg_sq'], 'adagrad': ['sum'], 'row-adagrad': ['sum']}
+    Args:
+        optimizer: Optimizer whose settings and state are used; it steps all other parameters.
+        table: Entity embeddings, ``(E, w)``, one of its parameters.
     """
-    if isinstance(optimizer, Accumulating):
-        return optimizer.beginning(parameter)
-    return {
-        "step": torch.zeros((), dtype=torch.float32),
-        "exp_avg": torch.zeros_like(parameter),
-        "exp_avg_sq": torch.zeros_like(parameter),
-    }
+
+    def __init__(self, optimizer: torch.optim.Adam, table: Parameter) -> None:
+        super().__init__(table)
+        self.optimizer = optimizer
+
+    def state(self) -> tuple[Tensor, Tensor]:
+        """Return both moments."""
+        table, state = self.table.detach(), self.optimizer.state[self.table]
+        if not state:
+            state["step"] = torch.zeros((), dtype=torch.float32, device=table.device)
+            state["exp_avg"] = torch.zeros_like(table)
+            state["exp_avg_sq"] = torch.zeros_like(table)
+        self.steps = state["step"]
+        return state["exp_avg"], state["exp_avg_sq"]
+
+    def nothing(self) -> None:
+        """Update all embeddings with a zero gradient: momentum moves them."""
+        for low, high in blocks(len(self.table)):
+            self.room(low, high).zero_()
+            self.done(low, high)
+
+    def end(self) -> None:
+        """Count the step."""
+        self.steps += 1
+
+    def step(self, rows: list[Tensor], grad: Tensor) -> None:
+        """Update as Adam does."""
+        group = self.optimizer.param_groups[0]
+        value, mean, square = rows
+        beta1, beta2 = group["betas"]
+        adam(
+            [value],
+            [grad],
+            [mean],
+            [square],
+            [],
+            [self.steps.clone()],
+            fused=True,
+            amsgrad=False,
+            beta1=beta1,
+            beta2=beta2,
+            lr=group["lr"],
+            weight_decay=group["weight_decay"],
+            eps=group["eps"],
+            maximize=False,
+        )
+
+
+class AdagradOptimizer(torch.optim.Optimizer):
+    r"""Adagrad: steps get smaller as squared gradients add up.
+
+    .. math:: G \leftarrow G + g^2, \quad w \leftarrow w - \eta\, g / (\sqrt G + \epsilon)
+
+    Parameters without a gradient do not move, so embeddings that a batch does not touch cost
+    nothing.
+
+    Args:
+        parameters: Parameters to train.
+        lr: η.
+
+    Reference:
+        Duchi, Hazan, Singer: Adaptive Subgradient Methods for Online Learning and Stochastic
+        Optimization, JMLR 2011.
+    """
+
+    def __init__(self, parameters: Iterable[Parameter], lr: float) -> None:
+        super().__init__(parameters, {"lr": lr})
+
+    def move(self, value: Tensor, total: Tensor, grad: Tensor) -> None:
+        """Update some embeddings and their G in place."""
+        total += grad.square()
+        value.addcdiv_(grad, total.sqrt().add_(EPSILON), value=-self.param_groups[0]["lr"])
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+        """Update all parameters that have a gradient."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    state: dict[str, Any] = self.state[parameter]
+                    if not state:
+                        state["sum"] = torch.zeros_like(parameter)
+                    self.move(parameter, state["sum"], parameter.grad)
+
+
+class RowAdagrad(RowUpdate):
+    """A step of `AdagradOptimizer` on the entity table.
+
+    Args:
+        optimizer: Optimizer whose settings and state are used; it steps all other parameters.
+        table: Entity embeddings, ``(E, w)``, one of its parameters.
+    """
+
+    def __init__(self, optimizer: AdagradOptimizer, table: Parameter) -> None:
+        super().__init__(table)
+        self.optimizer = optimizer
+
+    def state(self) -> tuple[Tensor]:
+        """Return G."""
+        state = self.optimizer.state[self.table]
+        if not state:
+            state["sum"] = torch.zeros_like(self.table)
+        return (state["sum"],)
+
+    def nothing(self) -> None:
+        """Leave all embeddings as they are."""
+        self.grad.zero_()
+
+    def step(self, rows: list[Tensor], grad: Tensor) -> None:
+        """Update as the optimizer does."""
+        value, total = rows
+        self.optimizer.move(value, total, grad)
+
+    def end(self) -> None:
+        """Do nothing: Adagrad counts no steps."""

@@ -1,86 +1,115 @@
-"""Penalties on the rows of a batch's triples."""
+"""Regularizers of the embeddings of a batch's triples."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
 
 import torch
+from pydantic import Field
 from torch import Tensor
 
+from kgflow.config import REGULARIZERS, Component, Group
 from kgflow.errors import KgflowError
 from kgflow.models import Embedding, Model, is_distance
-from kgflow.training.base import Facts
-from kgflow.training.rows import Lookup
-from kgflow.training.term import Term
+from kgflow.training.losses.base import Batch
+from kgflow.training.losses.terms import Term
+from kgflow.training.row_updates import Lookup
 
 
-class Regularizer(Term):
-    r""":math:`\lambda\, \Omega(h, r, t)` of every true triple, the batch's mean.
+class RegularizerSettings(Component):
+    """Base class of the settings of regularizers."""
 
-    Ω is a sum of what entities, relations and queries have each, and a batch names many of them
-    often: each is taken once, times the shares of its triples.
-
-    Args:
-        model: what is trained.
-        weight: λ.
-    """
-
-    def __init__(self, model: Model, weight: float) -> None:
-        self.model, self.weight = model, weight
-
-
-class RowRegularizer(Regularizer):
-    r""":math:`\Omega = \omega(h) + \omega(r) + \omega(t)`."""
+    group: ClassVar[Group] = REGULARIZERS
 
     @abstractmethod
-    def penalty(self, table: Embedding, rows: Tensor) -> Tensor:
-        """ω of rows ``(P, w)`` of a table, ``(P,)``."""
-
-    def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
-        """Entities, then relations."""
-        ends, twice = torch.cat([facts.h, facts.t]), facts.weight.repeat(2)
-        for table, lookup, ids, weight in (
-            (self.model.entity, entity, ends, twice),
-            (self.model.relation, self.model.relation, facts.r, facts.weight),
-        ):
-            once, share = _shares(ids, weight)
-            yield self.weight * (self.penalty(table, lookup(once)) * share).sum()
+    def build(self, model: Model) -> Term | None:
+        """Create the regularizer of a model, or None for no regularization."""
 
 
-class L2(RowRegularizer):
-    r""":math:`\Omega = |h|^2 + |r|^2 + |t|^2`, of the numbers in the rows, biases aside."""
+class NoRegularizerSettings(RegularizerSettings):
+    """No regularization."""
 
-    def penalty(self, table: Embedding, rows: Tensor) -> Tensor:
-        """The squared norm."""
-        return table.plain(rows).square().sum(-1)
+    name: Literal["none"] = "none"
+
+    def build(self, model: Model) -> None:
+        """Return None."""
 
 
-class N3(RowRegularizer):
-    r""":math:`\Omega = \sum_i |h_i|^3 + |r_i|^3 + |t_i|^3`, the nuclear 3-norm.
+class WeightedRegularizerSettings(RegularizerSettings):
+    """Settings of regularizers with a weight."""
 
-    A coordinate's modulus is over the parts of its row, where these are of one size: re and im of
-    ComplEx, μ and σ of NFE-1; else every number is a coordinate. Biases do not count.
+    weight: Annotated[float, Field(gt=0, description="Weight λ of the regularizer.")] = 0.01
+
+
+class N3Settings(WeightedRegularizerSettings):
+    """Settings of the nuclear 3-norm."""
+
+    name: Literal["n3"] = "n3"
+
+    def build(self, model: Model) -> "N3":
+        """Create the regularizer."""
+        return N3(model, self.weight)
+
+
+class DuraSettings(WeightedRegularizerSettings):
+    """Settings of DURA."""
+
+    name: Literal["dura"] = "dura"
+
+    def build(self, model: Model) -> "Dura":
+        """Create the regularizer."""
+        return Dura(model, self.weight)
+
+
+class N3(Term):
+    r"""Nuclear 3-norm, :math:`\lambda \sum_i |h_i|^3 + |r_i|^3 + |t_i|^3`, the mean over a batch.
+
+    The modulus of a coordinate is taken over the parts of an embedding where these have one size:
+    re and im of ComplEx, μ and σ of NFE-1; otherwise every number is a coordinate. Biases do not
+    count. Entities and relations that a batch holds several times are evaluated once.
+
+    Args:
+        model: Model to train.
+        weight: λ.
 
     Reference:
         Lacroix, Usunier, Obozinski: Canonical Tensor Decomposition for Knowledge Base Completion,
         ICML 2018.
     """
 
+    def __init__(self, model: Model, weight: float) -> None:
+        self.model, self.weight = model, weight
+
+    def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
+        """Yield the penalty of entities, then of relations."""
+        ends, twice = torch.cat([batch.h, batch.t]), batch.weight.repeat(2)
+        for table, lookup, ids, weight in (
+            (self.model.entity, entity, ends, twice),
+            (self.model.relation, self.model.relation, batch.r, batch.weight),
+        ):
+            once, share = _distinct(ids, weight)
+            yield self.weight * (self.penalty(table, lookup(once)) * share).sum()
+
     def penalty(self, table: Embedding, rows: Tensor) -> Tensor:
-        """The cubes of the moduli."""
+        """Return the sum of cubed moduli of embeddings ``(P, w)``, ``(P,)``."""
         parts = table.split(rows)
         if len({part.shape[-1] for part in parts}) > 1:
             return table.plain(rows).abs().pow(3).sum(-1)
         square = sum((part.square() for part in parts), rows.new_zeros(()))
-        # At 0 a root has no slope that is a number; this near to it it has, and is as good.
+        # The root has an infinite slope at 0; so close to 0 the slope is finite.
         return (square * (square + 1e-30).sqrt()).sum(-1)
 
 
-class Dura(Regularizer):
-    r""":math:`\Omega = |q|^2 + |k|^2`, of the query q and the key k that the triple lowers to.
+class Dura(Term):
+    r"""DURA, :math:`\lambda (|q|^2 + |k|^2)` of the query vector q and key vector k of a triple.
 
     For bilinear models q is h∘r and k is t; for squared distances q and k are the two points: for
     NFE-1, :math:`|f_r \circ f_h(x_0)|^2 + |f_t(x_0)|^2 = \sum \mu^2 + \sigma^2` of both sides.
-    With reciprocal relations each triple is penalised from both of its ends.
+    With inverse relations each triple is penalised in both directions.
+
+    Args:
+        model: Model to train, with an inner product as its interaction.
+        weight: λ.
 
     Reference:
         Zhang, Cai, Wang: Duality-Induced Regularizer for Tensor Factorization Based Knowledge Graph
@@ -88,24 +117,24 @@ class Dura(Regularizer):
     """
 
     def __init__(self, model: Model, weight: float) -> None:
-        super().__init__(model, weight)
+        self.model, self.weight = model, weight
         if model.interaction is not None:
-            raise KgflowError(f"{model.name} is no matrix product: regularize it by l2 or n3")
+            raise KgflowError(f"{model.name} does not score by an inner product: regularize by n3")
         self.scale = 0.25 if is_distance(model) else 1.0
 
-    def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
-        """Queries, then keys."""
+    def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
+        """Yield the penalty of query vectors, then of key vectors."""
         relations = len(self.model.relation)
-        pairs, share = _shares(facts.h * relations + facts.r, facts.weight)
+        pairs, share = _distinct(batch.h * relations + batch.r, batch.weight)
         heads, relation = pairs // relations, pairs % relations
         Q = self.model.ask(entity(heads), relation).Q
         yield self.weight * self.scale * (Q.square().sum(-1) * share).sum()
-        tails, share = _shares(facts.t, facts.weight)
+        tails, share = _distinct(batch.t, batch.weight)
         K = self.model.encode_keys(entity(tails)).K
         yield self.weight * (K.square().sum(-1) * share).sum()
 
 
-def _shares(ids: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Each id once, and the sum of its weights."""
+def _distinct(ids: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the distinct ids, and the sum of the weights of each."""
     once, place = ids.unique(return_inverse=True)
     return once, weight.new_zeros(len(once)).index_add(0, place, weight)

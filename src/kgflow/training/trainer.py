@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,144 +9,142 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from kgflow.config import TrainingSettings
 from kgflow.errors import KgflowError
 from kgflow.models import Model
-from kgflow.training.average import Average
-from kgflow.training.base import Loss
-from kgflow.training.batches import batches
-from kgflow.training.callback import Callback
-from kgflow.training.checkpoint import Progress, load_checkpoint, save_checkpoint, save_model
-from kgflow.training.optimizers import OPTIMIZERS, row_update
-from kgflow.training.rate import Rate
+from kgflow.training.batches import batch_seed, batches
+from kgflow.training.callbacks import Callback
+from kgflow.training.checkpoint import Progress, TrainingState, save_model
+from kgflow.training.ema import MovingAverage
+from kgflow.training.losses.base import Loss
+from kgflow.training.lr_schedules import LrScheduleSettings
+from kgflow.training.optimizers import OptimizerSettings
 
-REPORT = 8
-"""Every so many batches the loss is computed, not only its gradient."""
+LOSS_EVERY = 8
+"""Batches between computations of the loss; its gradient is computed in every batch."""
 SMALL = 2**20
-"""Scores of a batch up to which the loss costs nothing to speak of, and is always computed."""
+"""Scores of a batch up to which the loss is cheap and always computed."""
 
 
 class Interrupted(KgflowError):  # noqa: N818
-    """Training was asked to stop, and has saved its state."""
+    """Training was interrupted and has saved its state."""
 
     exit_code = 130
 
 
 class Diverged(KgflowError):  # noqa: N818
-    """Training ran into numbers that are none."""
+    """The loss or a parameter became infinite or not a number."""
 
     exit_code = 1
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """How long and how fast to train."""
-
-    epochs: int
-    batch_size: int
-    lr: float
-    rate: Rate
-    seed: int
-    average: float
-    patience: int
-    eval_every: int
-    optimizer: str = "adam"
-
-
 class Trainer:
-    """An optimizer over batches of queries, weights averaged over epochs, the best epoch kept.
+    """Trains a model with an optimizer over batches of queries, and keeps the best epoch.
 
-    After every epoch the whole state goes to ``checkpoint/last.safetensors`` and, where the
-    validation improved, the model to ``model.safetensors``; a training that was interrupted goes
-    on from there to the very same numbers. Each epoch's order depends on the seed and its number
-    only, and what a batch draws at random on the seed, its epoch and its number.
+    After every epoch the whole state is written to ``checkpoint/last.safetensors`` and, if the
+    validation improved, the model to ``model.safetensors``; an interrupted training resumes from
+    there to bit-identical results. The order of an epoch depends on the seed and the epoch only,
+    and random draws of a batch on the seed, the epoch and the batch.
 
     Args:
-        model: what is trained.
-        loss: takes the model and rows of its index.
-        schedule: how long and how fast.
-        validate: the model's metrics by name, ``mrr`` among them, or None to keep the last epoch.
-        directory: where the two files go.
-        callbacks: who is told.
-        stop: asked after every batch; True ends the training with its state saved.
+        model: Model to train.
+        loss: Loss of the model on rows of its index.
+        settings: Training settings.
+        seed: Random seed.
+        validate: Function that returns the model's metrics, ``mrr`` among them, or None to keep
+            the last epoch.
+        directory: Directory of the two files.
+        stop: Function called after every batch; True interrupts the training with its state saved.
     """
 
     def __init__(
         self,
         model: Model,
         loss: Loss,
-        schedule: Schedule,
+        settings: TrainingSettings,
+        seed: int,
         validate: Callable[[], dict[str, float]] | None,
         directory: Path,
-        callbacks: Sequence[Callback] = (),
         stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.model, self.loss, self.schedule, self.validate = model, loss, schedule, validate
-        self.callbacks, self.stop = callbacks, stop
-        self.directory = directory
-        self.optimizer = OPTIMIZERS[schedule.optimizer](model.parameters(), schedule.lr)
-        self.rows = row_update(self.optimizer, model.entity.weight)
-        self.average = Average(model, schedule.average)
-        self.progress = Progress()
+        self.model, self.loss, self.settings, self.seed = model, loss, settings, seed
+        self.validate, self.directory, self.stop = validate, directory, stop
+        self.callbacks: Sequence[Callback] = ()
+        chosen = settings.optimizer
+        assert isinstance(chosen, OptimizerSettings)
+        assert isinstance(settings.lr_schedule, LrScheduleSettings)
+        self.lr, self.lr_schedule = chosen.lr, settings.lr_schedule
+        self.optimizer = chosen.build(model.parameters())
+        self.row_update = chosen.row_update(self.optimizer, model.entity.weight)
+        self.average = MovingAverage(model, settings.ema_decay)
+        self.state = TrainingState(
+            model, self.optimizer, chosen.initial_state, self.average, Progress()
+        )
+
+    @property
+    def progress(self) -> Progress:
+        """Finished epochs and batches."""
+        return self.state.progress
 
     @property
     def best_file(self) -> Path:
-        """The model of the best epoch."""
+        """File of the model of the best epoch."""
         return self.directory / "model.safetensors"
 
     @property
     def last_file(self) -> Path:
-        """The whole state after the last epoch."""
+        """File of the state after the last epoch."""
         return self.directory / "checkpoint" / "last.safetensors"
 
     def resume(self) -> None:
-        """Take up the state that the directory holds."""
-        self.progress = load_checkpoint(self.last_file, self.model, self.optimizer, self.average)
+        """Load the last checkpoint."""
+        self.state.load(self.last_file)
 
     def save(self) -> None:
-        """Write the state down."""
-        self._guard()
+        """Write a checkpoint."""
+        self._check_finite()
         self.last_file.parent.mkdir(exist_ok=True)
-        save_checkpoint(self.last_file, self.model, self.optimizer, self.average, self.progress)
+        self.state.save(self.last_file)
 
     def fit(self) -> Progress:
-        """Train to the end, or raise `Interrupted` or `Diverged` with the last good state saved."""
-        while not self.progress.done and self.progress.epoch < self.schedule.epochs:
+        """Train to the end; `Interrupted` and `Diverged` leave the last good state saved."""
+        while not self.progress.done and self.progress.epoch < self.settings.epochs:
             self._epoch()
         return self.progress
 
     def _epoch(self) -> None:
-        progress, schedule = self.progress, self.schedule
-        order = batches(self.loss.index, schedule.batch_size, schedule.seed, progress.epoch)
+        progress = self.progress
+        order = batches(self.loss.index, self.settings.batch_size, self.seed, progress.epoch)
         for callback in self.callbacks:
             callback.on_start(progress.epoch + 1, len(order))
         self.model.train()
-        # Resumed behind the last batch, the epoch still ends with that batch's rate.
-        self._set_rate(max(0, progress.batch - 1), len(order))
+        # Resumed after the last batch, the epoch still ends with that batch's learning rate.
+        self._set_lr(max(0, progress.batch - 1), len(order))
         for rows in order[progress.batch :]:
-            self._set_rate(progress.batch, len(order))
+            self._set_lr(progress.batch, len(order))
             self._step(rows)
             if self.stop():
                 self.save()
                 raise Interrupted(
-                    f"stopped and saved: kgflow train --resume {self.directory} goes on"
+                    f"interrupted and saved: resume with kgflow train --resume {self.directory}"
                 )
-        self._close()
+        self._end_epoch()
 
-    def _set_rate(self, batch: int, batches: int) -> None:
-        # Of the middle of the batch: at its beginning, a warm-up's first one would be for nothing.
+    def _set_lr(self, batch: int, batches: int) -> None:
+        # At the middle of the batch, so that the last batch has a learning rate above 0.
         epoch = self.progress.epoch + (batch + 0.5) / batches
-        factor = self.schedule.rate(epoch, self.progress.drops)
+        factor = self.lr_schedule.factor(epoch, self.settings.epochs)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.schedule.lr * factor
+            group["lr"] = self.lr * factor
 
     def _step(self, rows: NDArray[np.int64]) -> None:
         began = time.perf_counter()
         progress = self.progress
         self.optimizer.zero_grad()
-        torch.manual_seed(mixed(self.schedule.seed, progress.epoch, progress.batch))
+        torch.manual_seed(batch_seed(self.seed, progress.epoch, progress.batch))
         cheap = len(rows) * self.loss.index.entities <= SMALL
-        wanted = cheap or progress.batch % REPORT == 0
-        value = self.loss.backward(rows, wanted, self.rows)
+        wanted = cheap or progress.batch % LOSS_EVERY == 0
+        value = self.loss.backward(rows, wanted, self.row_update)
         if value is not None and not np.isfinite(value):
             raise Diverged(self._diverged("the loss"))
         self.optimizer.step()
@@ -160,7 +157,7 @@ class Trainer:
         for callback in self.callbacks:
             callback.on_batch(progress.epoch + 1, progress.batch, value)
 
-    def _close(self) -> None:
+    def _end_epoch(self) -> None:
         progress = self.progress
         record = {
             "epoch": progress.epoch + 1,
@@ -169,25 +166,25 @@ class Trainer:
             "seconds": progress.seconds,
             "queries_per_second": len(self.loss.index) / max(1e-9, progress.seconds),
         }
-        self._guard()
+        self._check_finite()
         self.average.update(progress.epoch)
         progress.epoch += 1
         progress.batch, progress.loss, progress.triples, progress.seconds = 0, 0.0, 0, 0.0
         with self.average.applied():
-            record |= self._judge()
-        # Told before it is saved: should the process die in between, the epoch is done again and
-        # its line in the history is replaced, not lost.
+            record |= self._validate()
+        # Callbacks come before the checkpoint: if the process dies in between, the epoch is
+        # repeated and its line in the history is replaced, not lost.
         for callback in self.callbacks:
             callback.on_epoch(record)
         self.save()
 
-    def _judge(self) -> dict[str, float]:
-        progress, schedule = self.progress, self.schedule
+    def _validate(self) -> dict[str, float]:
+        progress, settings = self.progress, self.settings
         if self.validate is None:
             progress.best_epoch = progress.epoch
             save_model(self.best_file, self.model)
             return {}
-        if progress.epoch % schedule.eval_every and progress.epoch < schedule.epochs:
+        if progress.epoch % settings.validate_every and progress.epoch < settings.epochs:
             return {}
         found = self.validate()
         if found["mrr"] > progress.best:
@@ -195,11 +192,10 @@ class Trainer:
             save_model(self.best_file, self.model)
         else:
             progress.stale += 1
-            progress.drops += 1
-            progress.done = progress.stale >= schedule.patience
+            progress.done = progress.stale >= settings.patience
         return found
 
-    def _guard(self) -> None:
+    def _check_finite(self) -> None:
         if not all(finite(p) for p in self.model.parameters()):
             raise Diverged(self._diverged("a parameter"))
 
@@ -210,18 +206,8 @@ class Trainer:
         return f"training diverged in {at}: {what} is not finite; {state}; try a smaller --lr"
 
 
-def mixed(*numbers: int) -> int:
-    """One seed of 64 bits from several numbers of 0 or more.
-
-    Example:
-        >>> mixed(0, 1, 2) == mixed(0, 1, 2), mixed(0, 1, 2) == mixed(0, 2, 1)
-        (True, False)
-    """
-    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])
-
-
 def finite(tensor: Tensor) -> bool:
-    """Whether all numbers are finite.
+    """Return whether all numbers are finite.
 
     Example:
         >>> finite(torch.tensor([1.0, float("nan")]))

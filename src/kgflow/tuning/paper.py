@@ -9,14 +9,19 @@ if TYPE_CHECKING:
     import optuna
 
 GRIDS: Mapping[str, Sequence[float]] = {
-    "margin": tuple(map(float, range(16))),
-    "lr": (0.0005, 0.001, 0.003, 0.005, 0.01),
-    "decay": (0.9, 0.93, 0.95, 1.0),
-    "batch_size": (128, 256, 512, 1024),
+    "training.loss.margin": tuple(map(float, range(16))),
+    "training.optimizer.lr": (0.0005, 0.001, 0.003, 0.005, 0.01),
+    "training.lr_schedule.decay": (0.9, 0.93, 0.95, 1.0),
+    "training.batch_size": (128, 256, 512, 1024),
 }
 """In the order of the search."""
 
-START = {"margin": 0.0, "lr": 0.001, "decay": 0.95, "batch_size": 512}
+START = {
+    "training.loss.margin": 0.0,
+    "training.optimizer.lr": 0.001,
+    "training.lr_schedule.decay": 0.95,
+    "training.batch_size": 512,
+}
 """Where settings stand until their turn comes, which the paper does not say."""
 
 
@@ -36,7 +41,7 @@ class PaperProtocol(Protocol):
         Xiao, He, Cao: Knowledge Graph Embedding by Normalizing Flows, AAAI 2023, appendix.
     """
 
-    fixed: ClassVar = {"dropout": 0.0, "average": 0.0}
+    fixed: ClassVar = {"training.loss.dropout": 0.0, "training.ema_decay": 0.0}
     usual = 26
 
     def __init__(

@@ -30,16 +30,15 @@ class ParzenProtocol(Protocol):
 
     def settings(self, trial: "optuna.Trial") -> dict[str, Any]:
         """Drawn by the sampler."""
-        found: dict[str, Any] = {
-            "lr": trial.suggest_float("lr", 3e-4, 0.1, log=True),
-            "decay": trial.suggest_float("decay", 0.9, 1.0),
-            "batch_size": trial.suggest_categorical("batch_size", (64, 128, 256, 512, 1024)),
-            "dropout": trial.suggest_float("dropout", 0.0, 0.5),
-            "loss": trial.suggest_categorical("loss", ("one-vs-all", "softmax")),
-        }
-        if found["loss"] == "one-vs-all":
-            found["margin"] = trial.suggest_float("margin", -8.0, 16.0)
-        if self.matrix and trial.suggest_categorical("regularizer", ("none", "dura")) == "dura":
-            found["regularizer"] = "dura"
-            found["penalty"] = trial.suggest_float("penalty", 1e-4, 0.3, log=True)
-        return found
+        batch_sizes, losses = (64, 128, 256, 512, 1024), ("one-vs-all", "softmax")
+        trial.suggest_float("training.optimizer.lr", 3e-4, 0.1, log=True)
+        trial.suggest_float("training.lr_schedule.decay", 0.9, 1.0)
+        trial.suggest_categorical("training.batch_size", batch_sizes)
+        trial.suggest_float("training.loss.dropout", 0.0, 0.5)
+        if trial.suggest_categorical("training.loss.name", losses) == "one-vs-all":
+            trial.suggest_float("training.loss.margin", -8.0, 16.0)
+        if self.matrix:
+            chosen = trial.suggest_categorical("training.regularizer.name", ("none", "dura"))
+            if chosen == "dura":
+                trial.suggest_float("training.regularizer.weight", 1e-4, 0.3, log=True)
+        return dict(trial.params)

@@ -7,11 +7,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kgflow.config import Experiment
+from kgflow.config import Experiment, expand, merge
 from kgflow.data import Dataset
 from kgflow.errors import KgflowError
 from kgflow.models import build
-from kgflow.runs.training import best_validation, settle
+from kgflow.runs.build import complete
+from kgflow.runs.training import best_validation
 from kgflow.training import Diverged, Record
 from kgflow.tuning.protocol import Protocol
 
@@ -39,8 +40,8 @@ class Search:
 
     def experiment(self, settings: Mapping[str, Any]) -> Experiment:
         """The experiment with these training settings."""
-        training = {**self.protocol.fixed, **self.base.get("training", {}), **settings}
-        return settle({**self.base, "training": training}, "tune")
+        values = merge(expand(self.protocol.fixed), self.base)
+        return complete(merge(values, expand(settings)), "tune")
 
     def make_protocol(self) -> Protocol:
         """The protocol, for this search's model."""

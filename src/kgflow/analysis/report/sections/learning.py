@@ -27,7 +27,7 @@ class Learning(Section):
 def _curve(subject: Subject, place: int) -> Picture:
     run, name = subject.runs[place], subject.names[place]
     history = run.history
-    if run.config.model.parts:
+    if run.config.model.members:
         raise KgflowError(f"{run.directory} is a mean of runs: each of them has its learning curve")
     if not history:
         raise KgflowError(f"{run.directory} has finished no epoch yet: there is no learning curve")

@@ -1,6 +1,6 @@
 """How the runs were made."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kgflow.analysis.report.pieces import Note, Piece, Row, Table
@@ -35,9 +35,6 @@ class Settings(Section):
         yield Note(f"This page was computed on {machine()}.")
 
 
-NAMES = {"lr": "learning rate", "batch_size": "batch size", "eval_every": "validated every"}
-
-
 def _side_by_side(items: list[dict[str, str]]) -> list[list[str]]:
     keys = dict.fromkeys(key for item in items for key in item)
     return [[key, *(item.get(key, "–") for item in items)] for key in keys]
@@ -59,23 +56,31 @@ def _model(run: Run) -> dict[str, str]:
         **({"bias of entities": "yes"} if config.bias else {}),
         **({} if config.inverse_relations else {"reciprocal relations": "no"}),
         **({"answers scored from both ends": "yes"} if config.bidirectional else {}),
-        **({} if config.start == 1 else {"first numbers times": f"{config.start:g}"}),
         **{f"option {k}": str(v) for k, v in config.options.items()},
     }
 
 
 def _training(run: Run) -> dict[str, str]:
-    if run.config.model.parts:
+    if run.config.model.members:
         return {"trained": "each run by itself"}
-    found: dict[str, Any] = run.config.training.model_dump()
-    return {NAMES.get(k, k): f"{v:g}" if isinstance(v, float) else str(v) for k, v in found.items()}
+    found = {"seed": run.config.seed, **_flat(run.config.training.model_dump())}
+    return {k: f"{v:g}" if isinstance(v, float) else str(v) for k, v in found.items()}
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested settings by dotted keys; the name of a component has the key of its table."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        path = f"{prefix}.{key}".lstrip(".").removesuffix(".name")
+        found |= _flat(value, path) if isinstance(value, dict) else {path: value}
+    return found
 
 
 def _parts(run: Run) -> dict[str, str]:
     return {
-        f"part {number}": f"{part.model.name}, n = {part.model.dim:,}, seed {part.training.seed}"
+        f"part {number}": f"{part.model.name}, n = {part.model.dim:,}, seed {part.seed}"
         + (", from both ends" if part.model.bidirectional else "")
-        for number, part in enumerate(run.config.model.parts, 1)
+        for number, part in enumerate(run.config.model.members, 1)
     }
 
 
@@ -91,7 +96,7 @@ def _provenance(run: Run) -> dict[str, str]:
     return {
         "run directory": str(run.directory),
         "trained by": f"kgflow {run.config.run.kgflow}",
-        **({} if run.config.model.parts else _effort(run)),
+        **({} if run.config.model.members else _effort(run)),
         "data": run.config.data,
         "data digest": run.config.run.data_digest[:16],
     }

@@ -1,4 +1,4 @@
-"""Losses that meet every entity."""
+"""Losses that score every entity for each query."""
 
 from abc import abstractmethod
 from functools import cached_property
@@ -8,25 +8,27 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from kgflow.data import QueryIndex
 from kgflow.kernels import AutogradKeys, KeyMap, Pass, Targets, differentiable
-from kgflow.training.keymap import key_map
-from kgflow.training.query_loss import QueryLoss
-from kgflow.training.update import Update
+from kgflow.training.key_maps import key_map
+from kgflow.training.losses.base import QueryLoss
+from kgflow.training.losses.confidence import WEIGHTED, Confidence
+from kgflow.training.row_updates import Update
 
 
 class AllEntities(QueryLoss):
-    """A loss of the scores of each query against every entity, by a kernel of the engine."""
+    """A loss of the scores of each query with every entity, computed by a blocked kernel."""
 
     @abstractmethod
     def targets(self, rows: NDArray[np.int64]) -> Targets:
-        """What is true of these rows."""
+        """Return the targets of these rows of the index."""
 
     @abstractmethod
     def kernel(self, keys: KeyMap) -> Pass:
-        """What computes the loss."""
+        """Return the kernel that computes the loss."""
 
     def __call__(self, rows: NDArray[np.int64]) -> Tensor:
-        """The loss of these rows of the index, a scalar that autograd can differentiate."""
+        """Return the loss of these rows of the index, a scalar that autograd can differentiate."""
         h, r = (self.tensor(ids[rows]) for ids in (self.index.h, self.index.r))
         Q, a = self.query(self.model.entity(h), r)
         kernel = self.kernel(AutogradKeys(self.model.encode_keys))
@@ -43,11 +45,11 @@ class AllEntities(QueryLoss):
         found = self._kernel(
             Q.detach(), a.detach(), table.detach(), self.targets(rows), sink, value
         )
-        # A model may have an a that depends on nothing.
+        # In some models the bias a is a constant.
         sides = [(x, g) for x, g in ((Q, found.Q), (a, found.a)) if x.requires_grad]
         torch.autograd.backward([x for x, _ in sides], [g for _, g in sides])
         sink.add(h, torch.zeros_like(heads) if heads.grad is None else heads.grad)
-        # The gradient by a is the cheapest place where a score that is no number shows.
+        # The gradient of a is the cheapest place where a score that is not a number shows.
         if not torch.isfinite(found.a.sum()):
             return float("nan")
         return None if found.loss is None else found.loss.item()
@@ -56,3 +58,28 @@ class AllEntities(QueryLoss):
     def _kernel(self) -> Pass:
         matrix = self.model.interaction is None
         return self.kernel(key_map(self.model) if matrix else AutogradKeys(self.model.encode_keys))
+
+
+def triple_targets(
+    index: QueryIndex, rows: NDArray[np.int64], like: Tensor, confidence: Confidence = WEIGHTED
+) -> Targets:
+    """Return the kernel's c of queries and y, e of their triples, divided by the batch size.
+
+    Args:
+        index: Training queries.
+        rows: Rows of the index in the batch.
+        like: Tensor of the wanted type and device.
+        confidence: Meaning of the confidences of triples.
+
+    Example:
+        >>> from kgflow.data import Triples
+        >>> index = QueryIndex.build(Triples.of([(0, 0, 2), (0, 0, 1), (1, 0, 2)]), 3, 1)
+        >>> triple_targets(index, np.array([0, 1]), torch.ones(1)).c  # two and one of three
+        tensor([0.6667, 0.3333])
+    """
+    row, tail, weight = index.gather(rows)
+    found = confidence(row, weight, len(rows), index.entities)
+    c, y = (torch.from_numpy(x / len(tail)).to(like) for x in (found.c, found.y))
+    e = None if found.e is None else torch.from_numpy(found.e / len(tail)).to(like)
+    ids = [torch.from_numpy(x).to(like.device) for x in (row, tail)]
+    return Targets(c, ids[0], ids[1], y, e)

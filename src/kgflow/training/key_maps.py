@@ -1,4 +1,4 @@
-"""The quickest way to a model's keys that is exactly the model's own."""
+"""The fastest way to compute the key vectors of a model and their gradients."""
 
 from collections.abc import Iterator
 
@@ -12,10 +12,10 @@ from kgflow.models import FlowModel, Model
 
 
 def key_map(model: Model) -> KeyMap:
-    """A map with an analytic backward pass where one fits, or else autograd.
+    """Return a key map with an analytic backward pass where one fits, otherwise autograd.
 
-    Whether one fits is not declared but tried: values and gradients on a few random rows must be
-    those of `model.encode_keys`. So a new model has its fast path without a line about it.
+    Whether one fits is tried: values and gradients on a few random embeddings must equal those of
+    `model.encode_keys`. So a new model gets its fast path without declaring it.
 
     Example:
         >>> from kgflow.models import build
@@ -46,7 +46,7 @@ def _candidates(model: Model, rows: Tensor) -> Iterator[KeyMap]:
 
 
 def _folded(model: Model, rows: Tensor) -> Iterator[KeyMap]:
-    """Keys that are the parts of rows, or their absolute values."""
+    """Yield maps whose keys are the parts of embeddings, or their absolute values."""
     if len({*model.entity.parts.values()}) > 1 or model.encode_keys(rows).K.shape != rows.shape:
         return
     count = len(model.entity.parts)
@@ -77,6 +77,6 @@ def _keys(keys: KeyMap, rows: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _random(model: Model, *shape: int) -> Tensor:
-    # From a generator of its own: the training's numbers must not depend on this.
+    # A separate generator, so that the random numbers of the training do not change.
     generator = torch.Generator().manual_seed(0)
     return torch.randn(*shape, generator=generator).to(model.entity.weight)

@@ -8,12 +8,12 @@ from torch import nn
 from graphs import random_graph, random_model
 from kgflow.models.layers import BatchNorm
 from kgflow.training import OneVsAll
-from kgflow.training.average import Average
+from kgflow.training.ema import MovingAverage
 
 
 def test_average_is_the_weighted_sum_of_what_it_saw():
     model, rng = nn.Linear(3, 2).double(), np.random.default_rng(0)
-    average = Average(model, beta=0.7)
+    average = MovingAverage(model, decay=0.7)
     seen = [rng.normal(size=(2, 3)) for _ in range(30)]
     for epoch, value in enumerate(seen):
         model.weight.data = torch.from_numpy(value).clone()
@@ -34,7 +34,7 @@ def test_what_batches_were_like_is_averaged_with_the_weights():
     """And a model in its averaged state normalizes by that."""
     torch.manual_seed(0)
     model = BatchNorm(3).double()
-    average, seen = Average(model, beta=0.9), []
+    average, seen = MovingAverage(model, decay=0.9), []
     for epoch in range(3):
         model(torch.randn(4, 3).double() * (epoch + 1) + epoch)
         average.update(epoch)
@@ -56,7 +56,7 @@ def test_what_batches_were_like_is_averaged_with_the_weights():
 
 def test_beta_zero_is_the_model_itself_and_holds_nothing():
     model = nn.Linear(2, 2)
-    average = Average(model, beta=0)
+    average = MovingAverage(model, decay=0)
     average.update(0)
     before = model.weight.clone()
     with average.applied():

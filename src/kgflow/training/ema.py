@@ -1,4 +1,4 @@
-"""Weights averaged over epochs."""
+"""Exponential moving average of weights."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,19 +6,19 @@ from contextlib import contextmanager
 from torch import Tensor, nn
 
 
-class Average:
-    r"""An exponential moving average of a model's parameters and buffers, one step per epoch.
+class MovingAverage:
+    r"""Exponential moving average of a model's parameters and buffers, updated once per epoch.
 
     .. math:: \bar w \leftarrow \beta \bar w + (1 - \beta) w
 
-    with :math:`\beta` smaller in the first epochs, so that the start is soon forgotten. Averages of
-    late epochs generalise better than any of them. What a batch normalization remembers of its
-    batches is averaged with the weights that made them. With β = 0 it is the model itself.
+    with a smaller :math:`\beta` in the first epochs, so that the initial weights are forgotten
+    soon. Buffers, such as the statistics of batch normalization, are averaged too. With β = 0 it is
+    the model itself.
 
     Example:
         >>> import torch
         >>> model = nn.Linear(1, 1, bias=False)
-        >>> average = Average(model, beta=0.9)
+        >>> average = MovingAverage(model, decay=0.9)
         >>> _ = model.weight.data.fill_(1.0); average.update(epoch=0)
         >>> _ = model.weight.data.fill_(2.0); average.update(epoch=1)
         >>> with average.applied():
@@ -28,23 +28,23 @@ class Average:
         2.0
     """
 
-    def __init__(self, model: nn.Module, beta: float) -> None:
-        self.model, self.beta = model, beta
+    def __init__(self, model: nn.Module, decay: float) -> None:
+        self.model, self.decay = model, decay
         self.weights: dict[str, Tensor] = {}
-        if beta:
+        if decay:
             self.weights = {k: x.detach().clone() for k, x in self._tensors()}
 
     def update(self, epoch: int) -> None:
-        """Take in the state after an epoch, counted from 0."""
-        # The usual warm-up: the first epoch counts 1, later ones less and less.
-        beta = min(self.beta, epoch / (epoch + 10))
+        """Add the weights after an epoch, counted from 0."""
+        # The usual warm-up: the first epoch has weight 1, later ones less and less.
+        beta = min(self.decay, epoch / (epoch + 10))
         own = dict(self._tensors())
         for name, average in self.weights.items():
             average.lerp_(own[name].detach(), 1 - beta)
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """The model in its averaged state; afterwards it has its own again."""
+        """Give the model its averaged weights within a `with` block."""
         self._swap()
         try:
             yield

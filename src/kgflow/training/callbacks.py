@@ -1,0 +1,105 @@
+"""Callbacks of a training: the history file and TensorBoard."""
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Protocol
+
+from kgflow.errors import KgflowError
+from kgflow.io import append_json_line, read_json_lines, write_json_lines
+
+Record = Mapping[str, float]
+"""Metrics of an epoch: epoch, loss, lr, seconds, queries per second, validation metrics.
+
+On large graphs the loss is the mean over every eighth batch.
+"""
+
+
+class Callback(Protocol):
+    """Called for every batch and every epoch, for trackers and progress bars."""
+
+    def on_start(self, epoch: int, batches: int) -> None:
+        """Begin an epoch of so many batches."""
+
+    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
+        """End a batch; its loss, if it was computed."""
+
+    def on_epoch(self, record: Record) -> None:
+        """End an epoch."""
+
+
+class History:
+    """Writes one JSON line per epoch to a file.
+
+    Args:
+        path: File; lines after `epochs`, of an interrupted training, are removed.
+        epochs: Number of finished epochs.
+    """
+
+    def __init__(self, path: Path, epochs: int = 0) -> None:
+        self.path = path
+        kept = [r for r in read_history(path) if r["epoch"] <= epochs]
+        write_json_lines(path, kept)
+
+    def on_start(self, epoch: int, batches: int) -> None:
+        """Do nothing."""
+
+    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
+        """Do nothing."""
+
+    def on_epoch(self, record: Record) -> None:
+        """Append a line."""
+        append_json_line(self.path, record)
+
+
+def read_history(path: Path) -> list[dict[str, float]]:
+    """Read the epochs of a history file, up to the first damaged line."""
+    return list(takewhile(_is_record, read_json_lines(path)))
+
+
+def best_epoch(history: Sequence[Record]) -> int:
+    """Return the epoch of the saved model: the best validated one, or the last.
+
+    Example:
+        >>> best_epoch([{"epoch": 1, "mrr": 0.3}, {"epoch": 2, "mrr": 0.2}])
+        1
+    """
+    validated = [r for r in history if "mrr" in r] or history[-1:]
+    best = max(validated, key=lambda r: r.get("mrr", 0.0), default={"epoch": 0})
+    return int(best["epoch"])
+
+
+def _is_record(found: object) -> bool:
+    if not isinstance(found, dict) or "epoch" not in found:
+        return False
+    return all(type(value) in (int, float) for value in found.values())
+
+
+class TensorBoard:
+    """Writes the metrics of every epoch as TensorBoard scalars.
+
+    Args:
+        directory: Directory of TensorBoard's event files.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        try:
+            from torch.utils.tensorboard.writer import SummaryWriter
+        except ImportError:
+            raise KgflowError(
+                "install TensorBoard first: pip install 'kgflow[tensorboard]'"
+            ) from None
+        self.writer = SummaryWriter(str(directory))
+
+    def on_start(self, epoch: int, batches: int) -> None:
+        """Do nothing."""
+
+    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
+        """Do nothing."""
+
+    def on_epoch(self, record: Record) -> None:
+        """Write one point per metric."""
+        for name, value in record.items():
+            if name != "epoch":
+                self.writer.add_scalar(name, value, int(record["epoch"]))
+        self.writer.flush()

@@ -1,0 +1,147 @@
+"""What a loss is, and how queries are encoded for it."""
+
+from abc import ABC, abstractmethod
+from typing import Annotated, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+from torch import Tensor
+from torch.nn.functional import dropout
+
+from kgflow.config import LOSSES, Component, Group
+from kgflow.data import QueryIndex
+from kgflow.flows import Query
+from kgflow.kernels import Sink, Stored
+from kgflow.models import Model
+from kgflow.training.row_updates import Update
+
+
+class LossSettings(Component):
+    """Base class of the settings of losses."""
+
+    group: ClassVar[Group] = LOSSES
+
+    @abstractmethod
+    def build(self, model: Model, index: QueryIndex) -> "Loss":
+        """Create the loss of a model on training queries."""
+
+    @property
+    def logit_offset(self) -> float:
+        """Number that the loss adds to a score to make it a logit."""
+        return 0.0
+
+
+class QueryLossSettings(LossSettings):
+    """Settings of losses that score queries."""
+
+    dropout: Annotated[
+        float, Field(ge=0, lt=1, description="Dropout probability of head embeddings.")
+    ] = 0.3
+    query_dropout: Annotated[
+        float, Field(ge=0, lt=1, description="Dropout probability of query vectors.")
+    ] = 0.0
+
+
+class MarginSettings(QueryLossSettings):
+    """Settings of losses with a margin."""
+
+    margin: Annotated[float, Field(description="Margin γ of the loss.")] = 3.0
+
+    @property
+    def logit_offset(self) -> float:
+        """The margin."""
+        return self.margin
+
+
+class Batch(NamedTuple):
+    """The true triples of a batch: ids of head, relation and tail, and weights, each ``(P,)``.
+
+    Every weight is the triple's own weight divided by P.
+    """
+
+    h: Tensor
+    r: Tensor
+    t: Tensor
+    weight: Tensor
+
+
+class Loss(ABC):
+    """A differentiable function of the model and of a batch of training queries.
+
+    Args:
+        model: Model to train.
+        index: Training queries.
+    """
+
+    def __init__(self, model: Model, index: QueryIndex) -> None:
+        self.model, self.index = model, index
+
+    @abstractmethod
+    def __call__(self, rows: NDArray[np.int64]) -> Tensor:
+        """Return the loss of these rows of the index, a scalar that autograd can differentiate."""
+
+    @abstractmethod
+    def backward(
+        self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
+    ) -> float | None:
+        """Set the gradients of all parameters, and return the loss if `value` is true.
+
+        Equal to calling and differentiating, only faster. With `update`, the entity embeddings are
+        updated at once and get no gradient.
+        """
+
+    def triples(self, rows: NDArray[np.int64]) -> Batch:
+        """Return the true triples of some rows of the index."""
+        row, tail, weight = self.index.gather(rows)
+        share = (np.ones(len(tail)) if weight is None else weight.astype(np.float64)) / len(tail)
+        h, r = self.index.h[rows][row], self.index.r[rows][row]
+        weights = torch.from_numpy(share).to(self.model.entity.weight)
+        return Batch(self.tensor(h), self.tensor(r), self.tensor(tail), weights)
+
+    def tensor(self, ids: NDArray[np.int64]) -> Tensor:
+        """Move ids to the model's device."""
+        return torch.from_numpy(ids).to(self.model.entity.weight.device)
+
+    def sink(self, ids: Tensor, update: Update | None) -> Sink:
+        """Return where the gradient of entity embeddings goes; `ids` will be passed to `add`."""
+        table = self.model.entity.weight
+        if update is not None:
+            return update.begin(ids)
+        if table.grad is None:
+            table.grad = torch.empty_like(table)
+        return Stored(table.grad)
+
+
+class QueryLoss(Loss):
+    """A loss of the scores of queries, with dropout in training and a margin.
+
+    Args:
+        model: Model to train.
+        index: Training queries.
+        margin: Number added to every score, the paper's γ.
+        dropout: Dropout probability of head embeddings.
+        query_dropout: Dropout probability of query vectors.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        index: QueryIndex,
+        margin: float,
+        dropout: float = 0.0,
+        query_dropout: float = 0.0,
+    ) -> None:
+        super().__init__(model, index)
+        self.margin, self.dropout, self.query_dropout = margin, dropout, query_dropout
+
+    def query(self, heads: Tensor, relations: Tensor) -> Query:
+        """Encode head embeddings ``(B, w)`` and relation ids ``(B,)``, with dropout in training."""
+        if self.model.training:
+            heads = self.model.entity.drop(heads, self.dropout)
+        query = self.model.ask(heads, relations)
+        Q = query.Q
+        if self.query_dropout:
+            Q = dropout(Q, self.query_dropout, self.model.training)
+        return Query(Q, query.a + self.margin)

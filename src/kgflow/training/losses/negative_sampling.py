@@ -1,0 +1,276 @@
+"""Losses of true triples against corrupted ones: margin ranking and self-adversarial sampling."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+from torch import Tensor
+from torch.nn.functional import logsigmoid, relu
+
+from kgflow.data import QueryIndex
+from kgflow.kernels import TILE, blocks
+from kgflow.models import Model
+from kgflow.training.losses.base import Batch, MarginSettings
+from kgflow.training.losses.confidence import WeightSettings, weighted
+from kgflow.training.losses.sampled_softmax import SampledLoss
+from kgflow.training.row_updates import Lookup
+
+TRIES = 5
+"""How often corrupted triples that are true are drawn again."""
+
+
+class Corruption(ABC):
+    """Probability that a corrupted triple replaces the head rather than the tail."""
+
+    @abstractmethod
+    def head_probability(self, index: QueryIndex) -> Tensor:
+        """Return the probability for each relation, inverse relations included, ``(R,)``."""
+
+
+class CorruptTails(Corruption):
+    """Replace tails only: heads are the tails of inverse relations."""
+
+    def head_probability(self, index: QueryIndex) -> Tensor:
+        """Return zeros."""
+        return torch.zeros(index.relations)
+
+
+class CorruptBoth(Corruption):
+    """Replace head and tail equally often, so that (h', r, t) itself is scored."""
+
+    def head_probability(self, index: QueryIndex) -> Tensor:
+        """Return one half."""
+        return torch.full((index.relations,), 0.5)
+
+
+class Bernoulli(Corruption):
+    r"""Replace the side for which a random entity is less likely to be a true answer.
+
+    .. math:: P(\text{head}) = \frac{\mathrm{tph}}{\mathrm{tph} + \mathrm{hpt}}
+
+    with the mean number of tails per head (tph) and of heads per tail (hpt) of the relation.
+
+    Reference:
+        Wang, Zhang, Feng, Chen: Knowledge Graph Embedding by Translating on Hyperplanes, AAAI 2014.
+
+    Example:
+        >>> from kgflow.data import Triples
+        >>> index = QueryIndex.build(Triples.of([(0, 0, 1), (0, 0, 2), (0, 0, 3)]), 4, 1)
+        >>> Bernoulli().head_probability(index)  # one head of three tails, and the inverse
+        tensor([0.7500, 0.2500])
+    """
+
+    def head_probability(self, index: QueryIndex) -> Tensor:
+        """Return the ratio of the counts of the index."""
+        queries = np.bincount(index.r, minlength=index.relations)
+        triples = np.bincount(index.r, weights=index.counts, minlength=index.relations)
+        tph = triples / np.maximum(queries, 1)
+        hpt = np.roll(tph, index.relations // 2)  # of r it is that of the inverse relation
+        return torch.from_numpy(tph / np.maximum(tph + hpt, 1)).float()
+
+
+CORRUPTIONS: dict[str, type[Corruption]] = {
+    "tails": CorruptTails,
+    "both": CorruptBoth,
+    "bernoulli": Bernoulli,
+}
+
+
+class NegativeSamplingSettings(WeightSettings, MarginSettings):
+    """Settings of losses with negative sampling."""
+
+    num_negatives: Annotated[
+        int, Field(ge=1, le=2**31, description="Corrupted triples per true triple.")
+    ] = 64
+    corruption: Annotated[
+        Literal["tails", "both", "bernoulli"],
+        Field(description="Side of a triple that is corrupted."),
+    ] = "tails"
+
+
+class MarginRankingSettings(NegativeSamplingSettings):
+    """Settings of the margin ranking loss."""
+
+    name: Literal["margin-ranking"] = "margin-ranking"
+
+    def build(self, model: Model, index: QueryIndex) -> "MarginRanking":
+        """Create the loss."""
+        corruption, dropout = CORRUPTIONS[self.corruption](), (self.dropout, self.query_dropout)
+        index = weighted(index, self.confidence)
+        return MarginRanking(model, index, self.margin, self.num_negatives, corruption, *dropout)
+
+
+class SelfAdversarialSettings(NegativeSamplingSettings):
+    """Settings of self-adversarial negative sampling."""
+
+    name: Literal["self-adversarial"] = "self-adversarial"
+    adversarial_temperature: Annotated[
+        float, Field(ge=0, description="Weight α of scores in the choice of negatives.")
+    ] = 1.0
+
+    def build(self, model: Model, index: QueryIndex) -> "SelfAdversarial":
+        """Create the loss."""
+        corruption, dropout = CORRUPTIONS[self.corruption](), (self.dropout, self.query_dropout)
+        index = weighted(index, self.confidence)
+        given = (self.margin, self.num_negatives, corruption, *dropout)
+        return SelfAdversarial(model, index, *given, self.adversarial_temperature)
+
+
+class Corrupted(NamedTuple):
+    """True triples, and for each n entities ``(P, n)`` that replace its tail or its head."""
+
+    triples: Batch
+    entity: Tensor
+    head: Tensor
+
+
+class NegativeSampling(SampledLoss[Corrupted]):
+    """A loss of each true triple and n corrupted ones; the mean over the triples of the batch.
+
+    Corrupted triples that are true in training are drawn again, a few times: where nearly every
+    triple is true, some remain.
+
+    Args:
+        model: Model to train.
+        index: Training queries.
+        margin: γ.
+        num_negatives: n, corrupted triples per true triple.
+        corruption: Side that is corrupted.
+        dropout: Dropout probability of head embeddings.
+        query_dropout: Dropout probability of query vectors.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        index: QueryIndex,
+        margin: float,
+        num_negatives: int,
+        corruption: Corruption,
+        dropout: float = 0.0,
+        query_dropout: float = 0.0,
+    ) -> None:
+        super().__init__(model, index, margin, dropout, query_dropout)
+        self.num_negatives, self.corruption = num_negatives, corruption
+
+    @abstractmethod
+    def compare(self, true: Tensor, false: Tensor) -> Tensor:
+        """Return the loss ``(P,)`` of γ + f of true ``(P,)`` and corrupted triples ``(P, n)``."""
+
+    def draw(self, rows: NDArray[np.int64]) -> Corrupted:
+        """Draw entities uniformly, and the sides that they replace."""
+        triples = self.triples(rows)
+        shape, device = (len(triples.h), self.num_negatives), triples.h.device
+        entity = torch.randint(self.index.entities, shape, device=device)
+        head = self.corruption.head_probability(self.index).to(device)[triples.r]
+        sample = Corrupted(triples, entity, torch.rand(shape, device=device) < head[:, None])
+        row, column = torch.ones_like(sample.head).nonzero(as_tuple=True)
+        for _ in range(TRIES):
+            known = self._known(sample, row, column)
+            row, column = row[known], column[known]
+            entity[row, column] = torch.randint(self.index.entities, row.shape, device=device)
+        return sample
+
+    def ids(self, sample: Corrupted) -> Tensor:
+        """Return heads, tails and what replaces them."""
+        return torch.cat([sample.triples.h, sample.triples.t, sample.entity.flatten()])
+
+    def parts(self, sample: Corrupted, entity: Lookup) -> Iterator[Tensor]:
+        """Yield the loss of blocks of triples."""
+        size = max(1, TILE // (self.num_negatives * self.model.entity.weight.shape[1]))
+        for low, high in blocks(len(sample.triples.h), size):
+            batch = Batch(*(x[low:high] for x in sample.triples))
+            true, false = self._scores(
+                batch, sample.entity[low:high], sample.head[low:high], entity
+            )
+            yield (self.compare(true, false) * batch.weight).sum()
+
+    def _known(self, sample: Corrupted, row: Tensor, column: Tensor) -> Tensor:
+        """Return which of some corrupted triples are true in training."""
+        e, head = sample.entity[row, column], sample.head[row, column]
+        h = torch.where(head, e, sample.triples.h[row])
+        t = torch.where(head, sample.triples.t[row], e)
+        found = self.index.contains(*(x.cpu().numpy() for x in (h, sample.triples.r[row], t)))
+        return torch.from_numpy(found).to(e.device)
+
+    def _scores(
+        self, batch: Batch, corrupt: Tensor, head: Tensor, entity: Lookup
+    ) -> tuple[Tensor, Tensor]:
+        model, query = self.model, self.query(entity(batch.h), batch.r)
+        keys = model.encode_keys(entity(batch.t))
+        true = model.pairwise(query.Q, keys.K) + query.a + keys.b
+        false = true.new_zeros(corrupt.shape)
+        row, column = (~head).nonzero(as_tuple=True)
+        if len(row):
+            tails = model.encode_keys(entity(corrupt[row, column]))
+            s = model.pairwise(query.Q[row], tails.K) + query.a[row] + tails.b
+            false = false.index_put((row, column), s)
+        row, column = head.nonzero(as_tuple=True)
+        if len(row):
+            heads = self.query(entity(corrupt[row, column]), batch.r[row])
+            s = model.pairwise(heads.Q, keys.K[row]) + heads.a + keys.b[row]
+            false = false.index_put((row, column), s)
+        return true, false
+
+
+class MarginRanking(NegativeSampling):
+    r"""Margin ranking: true triples score higher than corrupted ones by γ.
+
+    .. math:: \frac1n \sum_i \max(0, \gamma - f(h, r, t) + f(h_i, r, t_i))
+
+    Reference:
+        Bordes, Usunier, Garcia-Durán, Weston, Yakhnenko: Translating Embeddings for Modeling
+        Multi-relational Data, NeurIPS 2013.
+    """
+
+    def compare(self, true: Tensor, false: Tensor) -> Tensor:
+        """Return the mean over corrupted triples."""
+        return relu(self.margin - true[:, None] + false).mean(1)
+
+
+class SelfAdversarial(NegativeSampling):
+    r"""Logistic loss in which corrupted triples with high scores weigh more.
+
+    .. math:: -\log\sigma(\gamma + f(h, r, t))
+              - \sum_i p_i \log\sigma(-\gamma - f(h_i, r, t_i)), \quad
+              p = \mathrm{softmax}(\alpha f(h_i, r, t_i))
+
+    p has no gradient.
+
+    Args:
+        model: Model to train.
+        index: Training queries.
+        margin: γ.
+        num_negatives: n, corrupted triples per true triple.
+        corruption: Side that is corrupted.
+        dropout: Dropout probability of head embeddings.
+        query_dropout: Dropout probability of query vectors.
+        alpha: α; with 0 all corrupted triples weigh the same.
+
+    Reference:
+        Sun, Deng, Nie, Tang: RotatE: Knowledge Graph Embedding by Relational Rotation in Complex
+        Space, ICLR 2019.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        index: QueryIndex,
+        margin: float,
+        num_negatives: int,
+        corruption: Corruption,
+        dropout: float = 0.0,
+        query_dropout: float = 0.0,
+        alpha: float = 1.0,
+    ) -> None:
+        super().__init__(model, index, margin, num_negatives, corruption, dropout, query_dropout)
+        self.alpha = alpha
+
+    def compare(self, true: Tensor, false: Tensor) -> Tensor:
+        """Return the loss of true and of corrupted triples."""
+        p = torch.softmax(self.alpha * false.detach(), dim=1)
+        return -logsigmoid(true) - (p * logsigmoid(-false)).sum(1)

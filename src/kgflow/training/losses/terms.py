@@ -1,0 +1,134 @@
+"""Terms that are added to a loss for the true triples of a batch."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from kgflow.kernels import TILE, blocks
+from kgflow.models import Model
+from kgflow.training.losses.base import Batch, Loss
+from kgflow.training.row_updates import Lookup, Rows, Update
+
+
+class Term(ABC):
+    """A weighted sum over the true triples of a batch."""
+
+    @abstractmethod
+    def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
+        """Yield scalars whose sum is the term, each differentiated before the next is made."""
+
+
+class Sum(Loss):
+    """A loss plus some terms.
+
+    Args:
+        loss: Loss.
+        terms: Terms that are added.
+    """
+
+    def __init__(self, loss: Loss, terms: Sequence[Term]) -> None:
+        super().__init__(loss.model, loss.index)
+        self.loss, self.terms = loss, terms
+
+    def __call__(self, rows: NDArray[np.int64]) -> Tensor:
+        """Return the sum, a scalar that autograd can differentiate."""
+        batch, total = self.triples(rows), self.loss(rows)
+        for term in self.terms:
+            total = total + torch.stack(list(term.parts(batch, self.model.entity))).sum()
+        return total
+
+    def backward(
+        self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
+    ) -> float | None:
+        """Set the gradients of all parameters: those of the terms, then those of the loss."""
+        batch, table = self.triples(rows), self.model.entity.weight
+        entity, added = Rows(table, torch.cat([batch.h, batch.t])), 0.0
+        for term in self.terms:
+            for part in term.parts(batch, entity):
+                part.backward()
+                added += part.item()
+        # Embeddings that the loss updates in its own pass need their whole gradient by then.
+        joined = None if update is None else _Joined(update, entity)
+        found = self.loss.backward(rows, value, joined)
+        if update is None:
+            assert table.grad is not None
+            table.grad.index_add_(0, entity.ids, entity.grad)
+        return None if found is None else found + added
+
+
+class _Joined(Update):
+    """An update that adds more gradients to those of the heads."""
+
+    def __init__(self, update: Update, extra: Rows) -> None:
+        self.update, self.extra = update, extra
+
+    def begin(self, ids: Tensor) -> Update:
+        self.update.begin(torch.cat([ids, self.extra.ids]))
+        return self
+
+    def room(self, low: int, high: int) -> Tensor:
+        return self.update.room(low, high)
+
+    def done(self, low: int, high: int) -> None:
+        self.update.done(low, high)
+
+    def nothing(self) -> None:
+        self.update.nothing()
+
+    def add(self, ids: Tensor, grad: Tensor) -> None:
+        ids = torch.cat([ids, self.extra.ids])
+        self.update.add(ids, torch.cat([grad, self.extra.grad]))
+
+
+class RelationPrediction(Term):
+    r"""Cross entropy of the relation of (h, ?, t) among all relations and inverse relations.
+
+    .. math:: \lambda \big( \log \sum_{r'} \exp f(h, r', t) - f(h, r, t) \big)
+
+    the mean over the triples of the batch. Models that implement `score_relations` score all
+    relations in one matrix product.
+
+    Args:
+        model: Model to train.
+        weight: λ.
+
+    Reference:
+        Chen, Minervini, Riedel, Stenetorp: Relation Prediction as an Auxiliary Training Objective
+        for Improving Multi-Relational Graph Representations, AKBC 2021.
+    """
+
+    def __init__(self, model: Model, weight: float) -> None:
+        self.model, self.weight = model, weight
+
+    def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
+        """Yield the loss of blocks of triples."""
+        for low, high in blocks(len(batch.h), self._size()):
+            h, r, t, weight = (x[low:high] for x in batch)
+            S = self._scores(entity(h), entity(t))
+            true = S.gather(1, r[:, None]).squeeze(1)
+            yield self.weight * ((S.logsumexp(1) - true) * weight).sum()
+
+    def _size(self) -> int:
+        """Return the number of triples whose scores, or queries, fill a tile."""
+        entity, relation = self.model.entity.weight, self.model.relation.weight
+        at_once = self.model.score_relations(entity[:1], entity[:1], relation[:1]) is not None
+        width = 1 if at_once else max(entity.shape[1], relation.shape[1])
+        return max(1, TILE // (len(relation) * width))
+
+    def _scores(self, h: Tensor, t: Tensor) -> Tensor:
+        """Score entity embeddings ``(P, w)`` with every relation, ``(P, R)``."""
+        table = self.model.relation.weight
+        found = self.model.score_relations(h, t, table)
+        return self._one_by_one(h, t, table) if found is None else found
+
+    def _one_by_one(self, h: Tensor, t: Tensor, table: Tensor) -> Tensor:
+        heads, shape = h.repeat_interleave(len(table), dim=0), (len(h), len(table))
+        query = self.model.encode_query(heads, table.repeat(len(h), 1))
+        keys, Q, a = self.model.encode_keys(t), query.Q.view(*shape, -1), query.a.view(shape)
+        if self.model.interaction is None:
+            return torch.bmm(Q, keys.K[:, :, None]).squeeze(2) + a + keys.b[:, None]
+        return self.model.pairwise(Q, keys.K[:, None]) + a + keys.b[:, None]
