@@ -9,7 +9,37 @@ Example:
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kgflow.config import Experiment
+    from kgflow.data import Dataset, describe, load
+    from kgflow.errors import KgflowError
+    from kgflow.models import MODELS, FlowModel, Model
+    from kgflow.runs.ensemble import ensemble
+    from kgflow.runs.plugins import load_plugin
+    from kgflow.runs.run import Run
+    from kgflow.runs.run import open_run as open  # noqa: A004
+    from kgflow.runs.training import resume, train
+    from kgflow.serving.client import Client
+
+__all__ = [
+    "MODELS",
+    "Client",
+    "Dataset",
+    "Experiment",
+    "FlowModel",
+    "KgflowError",
+    "Model",
+    "Run",
+    "describe",
+    "ensemble",
+    "load",
+    "load_plugin",
+    "open",
+    "resume",
+    "train",
+]
 
 _HOME = {
     "Client": "kgflow.serving.client",
@@ -20,28 +50,21 @@ _HOME = {
     "MODELS": "kgflow.models",
     "Model": "kgflow.models",
     "Run": "kgflow.runs.run",
-    "combine": "kgflow.runs.ensemble",
     "describe": "kgflow.data",
+    "ensemble": "kgflow.runs.ensemble",
     "load": "kgflow.data",
+    "load_plugin": "kgflow.runs.plugins",
+    "open": "kgflow.runs.run",
     "resume": "kgflow.runs.training",
     "train": "kgflow.runs.training",
 }
-
-__all__ = [*_HOME, "open"]
-
-
-def open(directory: str, device: str = "cpu") -> Any:  # noqa: A001, ANN401
-    """A saved run, ready to evaluate and predict; see `kgflow.Run`."""
-    from kgflow.runs.run import Run
-
-    return Run.open(directory, device)
+"""Modules of the public names, imported when a name is first used: `import kgflow` is fast."""
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
-    # Names are resolved when they are used (PEP 562), so that `kgflow --help` loads no torch.
     if name not in _HOME:
         raise AttributeError(f"module 'kgflow' has no attribute '{name}'")
-    return getattr(import_module(_HOME[name]), name)
+    return getattr(import_module(_HOME[name]), "open_run" if name == "open" else name)
 
 
 def __dir__() -> list[str]:
