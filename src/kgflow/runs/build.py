@@ -6,7 +6,7 @@ from dataclasses import replace
 from kgflow.config import Experiment, ModelConfig, TrainingConfig
 from kgflow.data import Dataset, QueryIndex
 from kgflow.errors import KgflowError
-from kgflow.kernels import Dense, Pullback, Sparse
+from kgflow.kernels import ExactGradient, SampledGradient, ScoreGradient
 from kgflow.models import Mean, Model, build
 from kgflow.training import (
     L2,
@@ -42,7 +42,7 @@ from kgflow.training import (
     weighted_by_tail,
 )
 
-PULLBACKS: dict[str, type[Pullback]] = {"dense": Dense, "sparse": Sparse}
+PULLBACKS: dict[str, type[ScoreGradient]] = {"dense": ExactGradient, "sparse": SampledGradient}
 CONFIDENCES: dict[str, type[Confidence]] = {
     "plain": Plain,
     "weights": Weights,

@@ -100,7 +100,7 @@ class RowAdagrad(RowUpdate):
             state |= self.optimizer.beginning(self.table)
         return (state["sum"],)
 
-    def nothing(self) -> None:
+    def skip_blocks(self) -> None:
         """Nothing moves."""
         self.grad.zero_()
 

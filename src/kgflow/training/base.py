@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import Sink, Stored
+from kgflow.kernels import GradientAccumulator, WholeGradient
 from kgflow.models import Model
 from kgflow.training.update import Update
 
@@ -63,11 +63,11 @@ class Loss(ABC):
         """Ids on the model's device."""
         return torch.from_numpy(ids).to(self.model.entity.weight.device)
 
-    def sink(self, ids: Tensor, update: Update | None) -> Sink:
+    def sink(self, ids: Tensor, update: Update | None) -> GradientAccumulator:
         """Where the gradient by entity rows goes; ids are those that will be given to `add`."""
         table = self.model.entity.weight
         if update is not None:
             return update.begin(ids)
         if table.grad is None:
             table.grad = torch.empty_like(table)
-        return Stored(table.grad)
+        return WholeGradient(table.grad)

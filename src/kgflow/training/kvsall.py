@@ -4,7 +4,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import BLOCK, Dense, Kernel, KeyMap, PairwiseKernel, Pass, Targets
+from kgflow.kernels import (
+    BLOCK,
+    ExactGradient,
+    KeyEncoder,
+    LogisticKernel,
+    LossKernel,
+    PairwiseLogistic,
+    Targets,
+)
 from kgflow.models import Model
 from kgflow.training.all_entities import AllEntities
 
@@ -54,9 +62,9 @@ class KvsAll(AllEntities):
         c = like.new_full((len(rows),), 1 / len(rows))
         return Targets(c, self.tensor(row), self.tensor(tail), y)
 
-    def kernel(self, keys: KeyMap) -> Pass:
+    def kernel(self, keys: KeyEncoder) -> LossKernel:
         """That of the paper's loss, with a floor under y."""
         floor = self.smoothing / self.index.entities
         if self.model.interaction is None:
-            return Kernel(keys, Dense(floor), self.block)
-        return PairwiseKernel(keys, self.model.interaction, floor)
+            return LogisticKernel(keys, ExactGradient(floor), self.block)
+        return PairwiseLogistic(keys, self.model.interaction, floor)

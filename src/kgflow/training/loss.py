@@ -5,7 +5,16 @@ from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
 from kgflow.errors import KgflowError
-from kgflow.kernels import BLOCK, Dense, Kernel, KeyMap, PairwiseKernel, Pass, Pullback, Targets
+from kgflow.kernels import (
+    BLOCK,
+    ExactGradient,
+    KeyEncoder,
+    LogisticKernel,
+    LossKernel,
+    PairwiseLogistic,
+    ScoreGradient,
+    Targets,
+)
 from kgflow.models import Model
 from kgflow.training.all_entities import AllEntities
 from kgflow.training.confidence import Confidence, Weights
@@ -38,7 +47,7 @@ class OneVsAll(AllEntities):
         index: QueryIndex,
         margin: float,
         dropout: float = 0.0,
-        pullback: Pullback | None = None,
+        pullback: ScoreGradient | None = None,
         block: int = BLOCK,
         confidence: Confidence | None = None,
         query_dropout: float = 0.0,
@@ -51,12 +60,12 @@ class OneVsAll(AllEntities):
         """The numbers of queries (c) and of their triples (y, e), over the batch's size."""
         return fact_targets(self.index, rows, self.model.entity.weight, self.confidence)
 
-    def kernel(self, keys: KeyMap) -> Pass:
+    def kernel(self, keys: KeyEncoder) -> LossKernel:
         """One sigmoid between three matrix products, or what comes nearest."""
         if self.model.interaction is None:
-            return Kernel(keys, self.pullback, self.block)
-        if self.pullback is not None and not isinstance(self.pullback, Dense):
+            return LogisticKernel(keys, self.pullback, self.block)
+        if self.pullback is not None and not isinstance(self.pullback, ExactGradient):
             raise KgflowError(
                 f"{self.model.name} is no matrix product: train it with --backward dense"
             )
-        return PairwiseKernel(keys, self.model.interaction)
+        return PairwiseLogistic(keys, self.model.interaction)

@@ -30,11 +30,11 @@ class RowAdam(RowUpdate):
         self.steps = state["step"]
         return state["exp_avg"], state["exp_avg_sq"]
 
-    def nothing(self) -> None:
+    def skip_blocks(self) -> None:
         """Rows without a gradient go on with the momentum they have."""
         for low, high in blocks(len(self.table)):
-            self.room(low, high).zero_()
-            self.done(low, high)
+            self.block_buffer(low, high).zero_()
+            self.finish_block(low, high)
 
     def end(self) -> None:
         """Count it."""

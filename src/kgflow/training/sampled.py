@@ -45,6 +45,6 @@ class SampledLoss(QueryLoss, Generic[D]):
         for part in self.parts(drawn, entity):
             part.backward()
             total += part.item()
-        sink.nothing()
+        sink.skip_blocks()
         sink.add(entity.ids, entity.grad)
         return total

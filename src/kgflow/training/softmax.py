@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import BLOCK, KeyMap, PairwiseSoftmax, Pass, SoftmaxKernel, Targets
+from kgflow.kernels import BLOCK, KeyEncoder, LossKernel, PairwiseSoftmax, SoftmaxKernel, Targets
 from kgflow.models import Model
 from kgflow.training.all_entities import AllEntities
 from kgflow.training.targets import fact_targets
@@ -46,7 +46,7 @@ class Softmax(AllEntities):
         """The weights of a query's triples, together (c) and each (y), over the batch's size."""
         return fact_targets(self.index, rows, self.model.entity.weight)
 
-    def kernel(self, keys: KeyMap) -> Pass:
+    def kernel(self, keys: KeyEncoder) -> LossKernel:
         """One exponential between three matrix products, or what comes nearest."""
         if self.model.interaction is None:
             return SoftmaxKernel(keys, self.block)

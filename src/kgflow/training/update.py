@@ -5,10 +5,10 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from kgflow.kernels import Sink
+from kgflow.kernels import GradientAccumulator
 
 
-class Update(Sink):
+class Update(GradientAccumulator):
     """A sink that updates the rows it is told the gradient of."""
 
     @abstractmethod
@@ -54,14 +54,14 @@ class RowUpdate(Update):
         self.ids = self.heads.cpu()
         return self
 
-    def room(self, low: int, high: int) -> Tensor:
+    def block_buffer(self, low: int, high: int) -> Tensor:
         """A buffer, used again."""
         table, size = self.rows[0], high - low
         if len(self.buffer) < size or self.buffer.dtype != table.dtype:
             self.buffer = torch.empty(size, *table.shape[1:], dtype=table.dtype).to(table.device)
         return self.buffer[:size]
 
-    def done(self, low: int, high: int) -> None:
+    def finish_block(self, low: int, high: int) -> None:
         """Update these rows."""
         first, last = torch.searchsorted(self.ids, torch.tensor([low, high])).tolist()
         grad = self.buffer[: high - low]

@@ -12,8 +12,7 @@ from kgflow.data import Dataset, QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.ranking import MEMORY, all_scores
-from kgflow.kernels import compare
-from kgflow.kernels.entities import require_finite
+from kgflow.kernels import count_higher_scores, require_finite
 from kgflow.models import Model
 
 AT_ONCE = 2**14
@@ -208,6 +207,6 @@ def _place_rows(S: Tensor, questions: QueryIndex, known: QueryIndex, rows: Ids) 
     device, h, r = S.device, questions.h[rows], questions.r[rows]
     row, tail, weight = known.gather(known.find(h, r))
     asked = torch.from_numpy(row).to(device)
-    better, no_worse = compare(S, asked, S[asked, torch.from_numpy(tail).to(device)])
+    better, no_worse = count_higher_scores(S, asked, S[asked, torch.from_numpy(tail).to(device)])
     gain = np.ones(len(row)) if weight is None else weight.astype(np.float64)
     return Placed(rows[row], gain, better.cpu().numpy() + 1, no_worse.cpu().numpy())
