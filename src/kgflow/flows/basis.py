@@ -109,7 +109,7 @@ class Basis:
 
     def _integrals(self, x: Tensor) -> list[Tensor]:
         """Return the integrals of the slopes from the first knot to x."""
-        # The integral of a B-spline is its width times the sum of the later ones of the next degree.
+        # The integral of a B-spline is its width times a sum of B-splines of the next degree.
         p, near, found = self.degree, self._clamped(x), []
         t, total = self._padded(p - 1), torch.zeros_like(x)
         higher, slopes = self._splines(near, p)[1:], self.slopes(x)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgflow.config import RunConfig
-from kgflow.data import Dataset, Holdout, QueryIndex, Triples, describe, hold_out
+from kgflow.data import Dataset, QueryIndex, Triples, ValidationSplit, describe, split_validation
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, rank
 from kgflow.models import Model
@@ -99,10 +99,10 @@ class Run:
         return self.data.queries()
 
     @cached_property
-    def validation(self) -> Holdout:
+    def validation(self) -> ValidationSplit:
         """The validation facts: those that choose the epoch and the probabilities, and the rest."""
         training = self.config.training
-        return hold_out(self.data.valid, training.held_out, training.seed)
+        return split_validation(self.data.valid, training.held_out, training.seed)
 
     def evaluate(
         self,
@@ -174,7 +174,7 @@ class Run:
 
         Learned from the validation facts that are not held out; see `Calibration`.
         """
-        facts, training = self.validation.choosing, self.config.training
+        facts, training = self.validation.selection, self.config.training
         if not len(facts):
             raise KgflowError(f"{self.data.name} has no valid facts to learn probabilities from")
         found = learn(
@@ -268,7 +268,7 @@ class Run:
     ) -> Conformal:
         """Where the held-out validation answers stand, to read thresholds from."""
         check_coverage(coverage)
-        facts = self.validation.held_out
+        facts = self.validation.conformal
         if not len(facts) and self.config.model.parts:
             raise KgflowError(
                 f"{self.directory} is of runs that did not hold the same valid facts out of their "

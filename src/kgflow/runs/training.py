@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from kgflow.config import MEAN, Experiment, ModelConfig, Option, parse
-from kgflow.data import Dataset, hold_out, load
+from kgflow.data import Dataset, load, split_validation
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.models import Model, model_class
@@ -260,8 +260,8 @@ def _trainer(
 ) -> Trainer:
     training = experiment.training
     loss = make_loss(training, model, data.queries("train"))
-    choosing, _ = hold_out(data.valid, training.held_out, training.seed)
-    known, questions = data.queries(), data.index(choosing)
+    selection, _ = split_validation(data.valid, training.held_out, training.seed)
+    known, questions = data.queries(), data.index(selection)
 
     def validate() -> dict[str, float]:
         return rank(model, questions, known).metrics()["realistic"].to_dict()

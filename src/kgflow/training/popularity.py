@@ -31,7 +31,7 @@ def weighted_by_tail(index: QueryIndex, share: float) -> QueryIndex:
     Example:
         >>> from kgflow.data import Triples
         >>> facts = Triples.of([(0, 0, 2), (1, 0, 2), (0, 0, 3)])
-        >>> index = QueryIndex.build(facts, entities=4, relations=1, reciprocal=False)
+        >>> index = QueryIndex.build(facts, entities=4, relations=1, inverse_relations=False)
         >>> index.tails.tolist(), weighted_by_tail(index, 0.8).weights.tolist()
         ([2, 3, 2], [1.153..., 0.692..., 1.153...])
     """

@@ -98,7 +98,9 @@ def evaluate_confidence(
         mapped = errors(confidence_map(_scores(model, data.valid), known)(score), true)
         constant = errors(np.full(len(true), known.mean()), true)
     direct = errors(torch.sigmoid(torch.from_numpy(score + margin)).numpy(), true)
-    questions = QueryIndex.build(facts, len(data.entities), len(data.relations), reciprocal=False)
+    questions = QueryIndex.build(
+        facts, len(data.entities), len(data.relations), inverse_relations=False
+    )
     placed = place(model, questions, data.queries(), progress=progress)
     linear = ndcg(placed).mean()
     exponential = ndcg(placed._replace(gain=2**placed.gain - 1)).mean()
