@@ -46,8 +46,8 @@ def fetch(entry: CatalogEntry, target: Path, progress: Callable[[int], None] | N
                 f"{entry.archive}: the checksum differs from the known one: try again, or get "
                 f"{entry.name} elsewhere"
             )
-        with atomic_directory(target) as scratch:
-            unpack(file, scratch, entry.archive)
+        with atomic_directory(target) as temporary:
+            unpack(file, temporary, entry.archive)
     return target
 
 
@@ -98,7 +98,7 @@ def unpack(file: IO[bytes], directory: Path, name: str) -> None:
                 _extract(archive, member, directory)
     except (tarfile.TarError, EOFError, OSError) as error:
         raise KgflowError(f"{name}: not a valid archive ({error}): nothing was unpacked") from None
-    missing = [name_ for name_ in SPLIT_FILES if not (directory / name_).exists()]
+    missing = [split for split in SPLIT_FILES if not (directory / split).exists()]
     if missing:
         raise KgflowError(f"{name}: no {missing[0]} in the archive: nothing was unpacked")
 

@@ -118,8 +118,7 @@ def _core(data: Dataset, kept: Mask, k: int) -> Mask:
 def _contained(data: Dataset, triples: Triples, kept: Mask) -> Mask:
     train = data.train.take(kept)
     entity = train.entity_mask(len(data.entities))
-    relation = np.zeros(len(data.relations), dtype=bool)
-    relation[train.r] = True
+    relation = train.relation_mask(len(data.relations))
     return entity[triples.h] & relation[triples.r] & entity[triples.t]
 
 

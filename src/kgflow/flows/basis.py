@@ -97,12 +97,14 @@ class Basis:
         if self.degree == 1:
             ends = pairwise((-math.inf, *self.knots, math.inf))
             return [x.clamp(a, b) - min(max(a, 0.0), b) for a, b in ends]
-        return [area - left for area, left in zip(self._integrals(x), self._at_zero, strict=True)]
+        return [
+            value - offset for value, offset in zip(self._integrals(x), self._at_zero, strict=True)
+        ]
 
     @cached_property
     def _at_zero(self) -> list[float]:
         """Integrals of the slopes from the first knot to 0."""
-        return [float(area) for area in self._integrals(torch.zeros((), dtype=torch.float64))]
+        return [float(value) for value in self._integrals(torch.zeros((), dtype=torch.float64))]
 
     def _clamped(self, x: Tensor) -> Tensor:
         return x.clamp(self.knots[0], self.knots[-1])
