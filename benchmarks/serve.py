@@ -52,18 +52,18 @@ def index(kind, method, entities, n):
     """Build an index and ask it, one query at a time."""
     import torch
 
-    from kgflow.kernels import Entities, Exact
+    from kgflow.kernels import EncodedEntities, ExactSearch
     from kgflow.search.index import Index
     from kgflow.search.method import METHODS
     from kgflow.search.saved import tune
 
     keys, queries = vectors(kind, entities, n)
     Q, a = 2 * queries, -queries.square().sum(1)
-    known = Entities(keys, lambda rows: (rows, -rows.square().sum(1)))
+    known = EncodedEntities(keys, lambda rows: (rows, -rows.square().sum(1)))
     base, began = peak(), time.perf_counter()
     found = {"kind": kind, "method": method, "entities": entities, "n": n, "recall": 1.0}
     if method == "exact":
-        search = Exact(known)
+        search = ExactSearch(known)
         search(Q[:1], a[:1], K)  # lowers the keys
         found["build"] = time.perf_counter() - began
     else:

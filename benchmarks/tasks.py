@@ -54,7 +54,7 @@ class Training:
     """kgflow's training step on a graph."""
 
     def __init__(self, data, n, batch, model="nfe-1", backward="dense"):
-        from kgflow.kernels import Dense, Sparse
+        from kgflow.kernels import ExactGradient, SampledGradient
         from kgflow.models import build
         from kgflow.training import OneVsAll, batches
         from kgflow.training.row_adam import RowAdam
@@ -65,7 +65,7 @@ class Training:
         lr = 0.003 if n < 1000 else 0.001
         self.optimizer = torch.optim.Adam(self.net.parameters(), lr=lr, fused=True)
         self.update = RowAdam(self.optimizer, self.net.entity.weight)
-        pullback = {"dense": Dense, "sparse": Sparse}[backward]()
+        pullback = {"dense": ExactGradient, "sparse": SampledGradient}[backward]()
         self.loss = OneVsAll(self.net, self.index, 2.0, pullback=pullback)
         self.epoch = lambda number: batches(self.index, batch, 0, number)
 

@@ -1,4 +1,4 @@
-"""Small graphs and models that tests share."""
+"""Small random graphs and models for the tests."""
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ from kgflow.models import MODELS, build
 
 
 def random_graph(entities=17, relations=3, facts=60, seed=0, weighted=False, held_out=8):
-    """A graph of random facts, split; some queries have many answers."""
+    """Return a data set of random triples; some queries have many answers."""
     rng = np.random.default_rng(seed)
     columns = (rng.integers(0, n, facts) for n in (entities, relations, entities))
     triples = Triples(*columns, rng.uniform(0.1, 1, facts).astype(np.float32) if weighted else None)
@@ -26,9 +26,9 @@ def random_graph(entities=17, relations=3, facts=60, seed=0, weighted=False, hel
 
 
 def random_model(name, data, dim=12, seed=0, dtype=torch.float64, spread=1.0, bias=False):
-    """A model with random parameters of all signs.
+    """Return a model with random parameters of both signs.
 
-    In evaluation, where a query's loss does not depend on its batch; a trainer sets its own mode.
+    It is in evaluation mode, where the loss of a query does not depend on its batch.
     """
     torch.manual_seed(seed)
     sizes = (len(data.entities), 2 * len(data.relations), dim)

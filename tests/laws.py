@@ -1,7 +1,7 @@
-"""What the tests of mathematics share: tables of f and of x0, each with a scalar twin, and oracles.
+"""Shared by the tests of flows: tables of f and x0, each with a scalar twin, and oracles.
 
-A twin is written with plain Python or scipy, straight from the paper, and knows no tensor: it is
-what the library is held against. Everything is in float64.
+A twin is the same function written in plain Python or scipy from the paper's formula, without
+tensors; the library is compared with it. Everything is in float64.
 """
 
 import functools
@@ -36,11 +36,11 @@ from kgflow.flows import (
 
 Scalar = Callable[[float], float]
 Twin = tuple[Function, list[Scalar]]
-"""A function of n coordinates, and the n functions of one number that it should be."""
+"""A function of n coordinates, and the n scalar functions that it must equal."""
 
 SQRT3, SQRT6 = math.sqrt(3), math.sqrt(6)
 
-torch.set_num_threads(1)  # everything here is small: a second thread only waits
+torch.set_num_threads(1)  # all tensors are small: more threads are slower
 
 law = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 
@@ -78,12 +78,12 @@ def two_piece(mu: Sequence[float], left: Sequence[float], right: Sequence[float]
 
 
 def spline_of(degree: int, knots: Sequence[float], mu: float, scales: Sequence[float]) -> Scalar:
-    """One spline, by scipy's B-splines: its slope is one of them, and constant beyond the knots."""
-    # A step function has no outermost knots: any will do.
+    """Return one spline by scipy: its slope is a B-spline, and constant beyond the knots."""
+    # The outer knots of a step function are arbitrary.
     inner = [-9.0, *knots, 9.0] if degree == 1 else list(knots)
     t = np.pad(inner, degree - 1, mode="edge")
     slope = BSpline(t, np.array(scales, dtype=float), degree - 1)
-    # In pieces of plain numbers, since scipy's are slow on one number; its first ones are empty.
+    # As lists of coefficients, since scipy is slow for scalars; its first pieces are empty.
     pieces = PPoly.from_spline(slope.antiderivative()).c.T[degree:].tolist()
     first, last = inner[0], inner[-1]
 
@@ -133,7 +133,7 @@ INVERTIBLE: dict[str, Callable[[], Twin]] = {
     "three pieces": lambda: after(KINKED, two_piece([0.4, 0.2], [1.2, -0.8], [0.5, -1.5])),
     "three pieces, shifted": lambda: after(KINKED, affine([0.6, -0.4], [-0.9, 1.1])),
 }
-"""One of each family, and of each orientation."""
+"""Every family, increasing and decreasing."""
 
 SINGULAR: dict[str, Callable[[], Twin]] = {
     "scaling, zero": lambda: scaling([0.0, 1.2]),
@@ -161,7 +161,7 @@ FUNCTIONS = INVERTIBLE | SINGULAR
 
 
 class Exponential(Variable):
-    """A skewed x0, the exponential less its mean: no closed form holds for it."""
+    """A skewed x0, the exponential distribution minus its mean, without closed forms."""
 
     symmetric = False
 
@@ -179,7 +179,7 @@ class Exponential(Variable):
 
 
 FIVE = [(i - 2) / math.sqrt(2) for i in range(5)]
-"""Five points at equal steps, of variance 1."""
+"""Five equidistant points with variance 1."""
 
 VARIABLES: dict[str, tuple[Variable, stats.rv_continuous | stats.rv_discrete]] = {
     "normal": (Normal(), stats.norm()),
@@ -191,7 +191,7 @@ VARIABLES: dict[str, tuple[Variable, stats.rv_continuous | stats.rv_discrete]] =
     "discrete": (Discrete(5), stats.rv_discrete(values=(FIVE, [0.2] * 5))),
     "exponential": (Exponential(), stats.expon(loc=-1)),
 }
-"""Every x0 with scipy's name for it."""
+"""Every x0 with the same distribution in scipy."""
 
 CONTINUOUS = [name for name, (x0, _) in VARIABLES.items() if x0.continuous]
 
@@ -207,16 +207,16 @@ PPF: dict[str, Scalar] = {
     "logistic": lambda z: SQRT3 / math.pi * math.log(z / (1 - z)),
     "exponential": lambda z: -math.log1p(-z) - 1,
 }
-"""Their quantile functions once more, of one number: scipy's are slow on one."""
+"""Their quantile functions of a scalar, which are slow in scipy."""
 
 
 # --- oracles ------------------------------------------------------------------------------------
 
 
 def integral(g: Scalar, *edges: float) -> float:
-    """The integral of g over [edges[0], edges[-1]], with kinks allowed at the inner edges."""
+    """Integrate g over [edges[0], edges[-1]], with kinks allowed at the inner edges."""
     pieces = pairwise(edges)
-    # Told in full it does not warn where it ends at rounding errors: they are seen in the error.
+    # The full output disables warnings about rounding errors: the error estimate shows them.
     accuracy = {"epsabs": 1e-10, "epsrel": 1e-10, "limit": 300, "full_output": True}
     found = [integrate.quad(g, a, b, **accuracy)[:2] for a, b in pieces]
     assert all(error < 1e-6 for _, error in found)
@@ -224,17 +224,17 @@ def integral(g: Scalar, *edges: float) -> float:
 
 
 def quantile(f: Scalar, ppf: Scalar) -> Scalar:
-    """The quantile function of f(x0) for a monotone f, by scipy's quantile function of x0."""
-    rises = f(1.0) >= f(-1.0)
-    return lambda z: f(ppf(z if rises else 1 - z))
+    """Return the quantile function of f(x0) for a monotone f and the quantile function of x0."""
+    increasing = f(1.0) >= f(-1.0)
+    return lambda z: f(ppf(z if increasing else 1 - z))
 
 
 def wasserstein(f: Scalar, g: Scalar, ppf: Scalar) -> float:
-    """The squared 2-Wasserstein distance of f(x0) and g(x0): the formula below Eq. 9."""
+    """Compute the squared 2-Wasserstein distance of f(x0) and g(x0), the formula below Eq. 9."""
     F, G = quantile(f, ppf), quantile(g, ppf)
     return integral(lambda z: (F(z) - G(z)) ** 2, *edges(ppf))
 
 
 def edges(ppf: Scalar) -> list[float]:
-    """Where to cut integrals over z: in the middle, and where a discrete variable jumps."""
+    """Return the bounds of integrals over z: the middle, and the jumps of a discrete variable."""
     return [0, 0.2, 0.4, 0.6, 0.8, 1] if ppf is PPF["discrete"] else [0, 0.5, 1]

@@ -276,7 +276,7 @@ def named(data, facts):
 
 def test_bad_shares_are_refused():
     for share, reduced in itertools.product((0.0, 1.5, float("nan")), REDUCTIONS.values()):
-        with pytest.raises(KgflowError, match="share of facts"):
+        with pytest.raises(KgflowError, match="share of triples"):
             reduced(DATA, share)
 
 

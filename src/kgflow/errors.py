@@ -1,13 +1,13 @@
-"""The one exception that users see."""
+"""Exception of kgflow, and suggestions for misspelt names."""
 
 import difflib
 from collections.abc import Iterable
 
 
 class KgflowError(Exception):
-    """Something a person can put right, said in one sentence.
+    """Error that a user can correct, with a message of one sentence.
 
-    The command line prints the sentence and exits with `exit_code`; a Python caller catches it.
+    The command line prints the message and exits with `exit_code`.
 
     Example:
         >>> raise KgflowError("dimension 0 is too small: give --dim 1 or more")
@@ -19,7 +19,7 @@ class KgflowError(Exception):
 
 
 def suggest(name: str, known: Iterable[str], count: int = 3) -> str:
-    """The names nearest to a misspelt one, as the end of a sentence, or nothing.
+    """Return the names most similar to a misspelt one as the end of a sentence, or an empty text.
 
     Example:
         >>> suggest("Frence", ["France", "Greece", "Peru"], count=1)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, JSON lines and digests."""
+"""Atomic writes of files and directories, JSON lines, and digests."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from kgflow.errors import KgflowError
 
 
 def write_atomic(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old or the new content, never a part of it.
+    """Write a file atomically: readers see the old or the new content, never a part of it.
 
     Example:
         >>> file = Path(tempfile.mkdtemp()) / "note.txt"
@@ -22,7 +22,7 @@ def write_atomic(path: Path, content: bytes) -> None:
         'kept'
     """
     if path.exists() and not path.is_file():
-        path.write_bytes(content)  # a pipe or a device is written to, not replaced
+        path.write_bytes(content)  # a pipe or a device cannot be replaced
         return
     with atomic_file(path) as temporary:
         temporary.write_bytes(content)
@@ -30,7 +30,7 @@ def write_atomic(path: Path, content: bytes) -> None:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Give a temporary file to write, which takes its name when the block ends without error.
+    """Yield a temporary path, which is renamed to `path` if the block ends without error.
 
     Example:
         >>> file = Path(tempfile.mkdtemp()) / "note.txt"
@@ -55,15 +55,15 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_directory(directory: Path) -> Iterator[Path]:
-    r"""Give a temporary directory to fill, which takes its name when the block ends without error.
+    r"""Yield a temporary directory, which is renamed if the block ends without error.
 
     Example:
-        >>> place = Path(tempfile.mkdtemp()) / "mine"
-        >>> with atomic_directory(place) as temporary:
+        >>> directory = Path(tempfile.mkdtemp()) / "mine"
+        >>> with atomic_directory(directory) as temporary:
         ...     _ = (temporary / "train.tsv").write_text("a\tb\tc\n")
-        ...     place.exists()
+        ...     directory.exists()
         False
-        >>> [path.name for path in place.iterdir()]
+        >>> [path.name for path in directory.iterdir()]
         ['train.tsv']
     """
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
@@ -79,10 +79,10 @@ def atomic_directory(directory: Path) -> Iterator[Path]:
 
 
 def read_json_lines(path: Path) -> Iterator[Any]:
-    """Read the values of a file with one JSON value per line, up to the first line that is none.
+    """Read a file of one JSON value per line, up to the first invalid line.
 
-    A process that was killed while it appended leaves half a line at the end; a file that does not
-    exist has no lines.
+    A process that is killed while appending leaves an incomplete last line. A missing file has no
+    lines.
     """
     try:
         lines = path.read_bytes().splitlines()
@@ -115,7 +115,7 @@ def append_json_line(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file's content, in hexadecimal digits."""
+    """Return the SHA-256 digest of a file in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

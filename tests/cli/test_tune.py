@@ -47,7 +47,7 @@ def test_refusals(refusal, tmp_path):
         "tune", "world", "--reduce", "0.5", "--reduce-by", "sampel", *out
     )
     assert "has no use without --reduce" in refusal("tune", "world", "--reduce-by", "sample", *out)
-    assert "share of facts" in refusal("tune", "world", "--reduce", "2", *out)
+    assert "share of triples" in refusal("tune", "world", "--reduce", "2", *out)
     assert not list(tmp_path.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""What bad input gets: one sentence that names the place, the value and what to do."""
+"""Bad input raises one sentence that names the file, the line, the value and the remedy."""
 
 import gzip
 
@@ -67,7 +67,7 @@ def test_five_columns_need_a_choice(write):
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf", b"head\trelation\ttail\n"])
 def test_a_file_without_triples_is_refused(content, write):
     path = write("facts.tsv", content)
-    assert sentence(lambda: read_triples(path)).startswith(f"{path}: no triples in it")
+    assert sentence(lambda: read_triples(path)).startswith(f"{path}: contains no triples")
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv"])
@@ -87,7 +87,7 @@ def test_an_open_quote_is_named(write):
     ("content", "what"),
     [
         (b"a\tr\tb\n", "not gzip data"),
-        (gzip.compress(GOOD.encode() * 99, mtime=0)[:-12], "the gzip data end too early"),
+        (gzip.compress(GOOD.encode() * 99, mtime=0)[:-12], "the gzip data are truncated"),
         (gzip.compress(GOOD.encode(), mtime=0) + b"rubbish", "not gzip data"),
         (gzip.compress(GOOD.encode() * 99, mtime=0)[:10] + b"\xff" * 50, "not gzip data"),
     ],
@@ -108,7 +108,7 @@ def test_what_is_not_parquet_is_refused(content, write):
     [
         ({"h": ["a", None], "r": ["r", "r"], "t": ["b", "c"]}, "row 1: the head is empty"),
         ({"h": ["a"], "r": ["r"], "t": ["b"], "score": [2.0]}, "row 0: the weight is 2.0"),
-        ({"h": ["a"], "r": ["r"], "t": ["b"], "score": [None]}, "row 0: the weight is nothing"),
+        ({"h": ["a"], "r": ["r"], "t": ["b"], "score": [None]}, "row 0: the weight is missing"),
         ({"h": ["a"], "r": ["r"]}, "2 columns where head, relation and tail are needed"),
         ({"h": ["a"], "r": ["r"], "t": [["b"]]}, "not a Parquet table of names"),
         ({name: ["x"] for name in "abcde"}, "5 columns where"),
@@ -138,20 +138,20 @@ def test_a_missing_file_is_named(tmp_path):
 def test_an_unknown_suffix_is_named(name, write):
     path = write(name, GOOD)
     text = sentence(lambda: load(path))
-    assert text.startswith(f"{path}: unknown kind of file")
+    assert text.startswith(f"{path}: unknown file format")
     assert ".parquet" in text
 
 
 def test_a_directory_needs_a_train_file(write, tmp_path):
     write("test.tsv", GOOD)
-    assert sentence(lambda: load(tmp_path)).startswith(f"{tmp_path}: no train file in it")
+    assert sentence(lambda: load(tmp_path)).startswith(f"{tmp_path}: contains no train file")
 
 
 def test_two_train_files_are_ambiguous(write, tmp_path):
     write("train.tsv", GOOD)
     write("train.txt", GOOD)
     text = sentence(lambda: load(tmp_path))
-    assert text == f"{tmp_path}: both train.tsv and train.txt are there: keep one of them"
+    assert text == f"{tmp_path}: contains both train.tsv and train.txt: keep one of them"
 
 
 def test_labels_and_types_need_two_columns(write):
@@ -169,7 +169,7 @@ def test_unseen_names_are_an_error_only_when_strict(write, tmp_path):
     write("train.tsv", GOOD)
     write("test.tsv", "a\tr\tz\na\ts\tb\n")
     assert load(tmp_path).notices == (
-        "entities in valid or test that training never sees: 1",
-        "relations in valid or test that training never sees: 1",
+        "entities in valid or test that do not occur in training: 1",
+        "relations in valid or test that do not occur in training: 1",
     )
     assert "--strict" in sentence(lambda: load(tmp_path, strict=True))

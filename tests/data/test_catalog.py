@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kgflow.data import catalog, listing, load
+from kgflow.data import catalog, list_datasets, load
 from kgflow.errors import KgflowError
 
 NAMES = """wn18rr fb15k-237 yago3-10 wn18 fb15k umls kinship nations countries-s1 countries-s2
@@ -33,18 +33,18 @@ def test_only_pinned_entries_have_an_address_and_all_checksums_are_whole():
 
 def test_data_sets_are_found_in_the_chosen_folder_and_then_in_the_cache(write, machine):
     write("cache/kgflow/umls/train.tsv", "a\tr\tb\n")
-    assert {e.name: p for e, p in listing()}["umls"] == machine / "cache/kgflow/umls"
+    assert {e.name: p for e, p in list_datasets()}["umls"] == machine / "cache/kgflow/umls"
     write("data/umls/train.tsv", "a\tr\tb\n")
-    assert catalog.find("umls") == machine / "data/umls"
+    assert catalog.find_directory("umls") == machine / "data/umls"
 
 
 def test_without_variables_the_cache_is_in_the_home_directory(monkeypatch):
     monkeypatch.delenv("KGFLOW_DATA")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert catalog.home() == Path.home() / ".cache" / "kgflow"
+    assert catalog.data_directory() == Path.home() / ".cache" / "kgflow"
 
 
-def test_other_counts_than_usual_are_noticed(write):
+def test_unexpected_counts_give_a_notice(write):
     write("data/umls/train.tsv", "a\tr\tb\na\tr\tb\n")
     notices = load("umls").notices
     assert any(
@@ -59,7 +59,7 @@ def test_a_local_directory_serves_when_the_catalogue_has_none(write, machine):
     assert "c" in load("umls").entities
 
 
-def test_what_is_missing_is_told_where_to_go(machine):
+def test_the_error_for_a_missing_data_set_names_its_directory(machine):
     with pytest.raises(KgflowError) as caught:
         load("umls")
     assert str(machine / "data" / "umls") in str(caught.value)
@@ -76,10 +76,10 @@ def test_an_unknown_name_gets_suggestions():
         load("zzz")
 
 
-def test_altered_files_are_found(write, monkeypatch):
+def test_changed_files_are_found(write, monkeypatch):
     for split in ("train", "valid", "test"):
         write(f"data/mine/{split}.txt", split)
     digests = {s: hashlib.sha256(s.encode()).hexdigest() for s in ("train", "valid")}
-    entry = catalog.Entry("mine", "", sha256=digests | {"test": "0" * 64})
+    entry = catalog.CatalogEntry("mine", "", sha256=digests | {"test": "0" * 64})
     monkeypatch.setattr(catalog, "entries", lambda: {"mine": entry})
-    assert catalog.altered("mine") == ["test"]
+    assert catalog.changed_splits("mine") == ["test"]

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from kgflow.data import catalog, download, downloads, load
-from kgflow.data.catalog import Entry
+from kgflow.data.catalog import CatalogEntry
 from kgflow.data.downloads import blob_id, fetch
 from kgflow.errors import KgflowError
 
@@ -56,7 +56,7 @@ def serve():
         servers.append(server)
         threading.Thread(target=server.serve_forever, args=(0.01,)).start()
         address = f"http://127.0.0.1:{server.server_port}/mine.tar.gz"
-        return Entry("mine", "", archive=address, blob=blob or blob_id(io.BytesIO(body)))
+        return CatalogEntry("mine", "", archive=address, blob=blob or blob_id(io.BytesIO(body)))
 
     yield _serve
     for server in servers:
@@ -82,9 +82,9 @@ BAD = {
     "device": (archive(*SPLITS, special("d", tarfile.CHRTYPE)), "unsafe member"),
     "fifo": (archive(*SPLITS, special("f", tarfile.FIFOTYPE)), "unsafe member"),
     "incomplete": (archive(*SPLITS[:2]), "no test.txt"),
-    "twice": (archive(*SPLITS, ("other/train.txt", FACTS)), "not a good archive"),
-    "not an archive": (b"hello", "not a good archive"),
-    "truncated": (GOOD[:-30], "not a good archive"),
+    "twice": (archive(*SPLITS, ("other/train.txt", FACTS)), "not a valid archive"),
+    "not an archive": (b"hello", "not a valid archive"),
+    "truncated": (GOOD[:-30], "not a valid archive"),
 }
 
 
@@ -97,29 +97,29 @@ def test_a_bad_archive_leaves_nothing_behind(case, serve, tmp_path):
 
 
 def test_another_checksum_is_refused(serve, tmp_path):
-    with pytest.raises(KgflowError, match="checksum is not the pinned one"):
+    with pytest.raises(KgflowError, match="checksum differs from the known one"):
         fetch(serve(GOOD, blob="0" * 40), tmp_path / "mine")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_too_large_a_body_or_member_is_refused(serve, tmp_path, monkeypatch):
-    monkeypatch.setattr(downloads, "LARGEST_MEMBER", 3)
+    monkeypatch.setattr(downloads, "MAX_MEMBER_BYTES", 3)
     with pytest.raises(KgflowError, match="too large"):
         fetch(serve(GOOD), tmp_path / "mine")
-    monkeypatch.setattr(downloads, "LARGEST_ARCHIVE", 100)
+    monkeypatch.setattr(downloads, "MAX_ARCHIVE_BYTES", 100)
     with pytest.raises(KgflowError, match="more than 100 bytes"):
         fetch(serve(GOOD), tmp_path / "mine")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_server_that_fails_is_told(serve, tmp_path):
+def test_a_failing_server_is_reported(serve, tmp_path):
     with pytest.raises(KgflowError, match="download failed"):
         fetch(serve(b"", status=404), tmp_path / "mine")
 
 
 def test_only_pinned_data_sets_are_downloaded_and_only_once(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(KgflowError, match="codex-m has no pinned address"):
+    with pytest.raises(KgflowError, match="codex-m has no address"):
         download("codex-m")
     with pytest.raises(KgflowError, match="unknown data set"):
         download("../umls")

@@ -1,4 +1,4 @@
-"""Entities asked for by label, and what loading takes and refuses."""
+"""Entities by label, and the arguments of loading."""
 
 import math
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 import kgflow
 from graphs import random_graph
 from kgflow.data import Columns, Vocabulary, read_triples, resplit
-from kgflow.data.columns import recognise
+from kgflow.data.columns import recognize_header
 from kgflow.errors import KgflowError
 
 LABELS = {"e1": "One", "e2": "Twin", "e3": "Twin", "e4": "e5", "stranger": "Nobody"}
@@ -19,11 +19,11 @@ def data():
     return replace(random_graph(), labels=LABELS)
 
 
-def test_names_find_themselves_whatever_the_labels(data):
+def test_names_take_precedence_over_labels(data):
     assert [data.entity_id(name) for name in data.entities] == list(range(len(data.entities)))
 
 
-def test_a_label_of_its_own_finds_its_entity(data):
+def test_a_unique_label_finds_its_entity(data):
     assert data.entity_id("One") == 1
 
 
@@ -38,7 +38,7 @@ def test_suggestions_come_from_names_and_labels(data, typo, meant):
         data.entity_id(typo)
 
 
-def test_labels_of_strangers_find_nobody(data):
+def test_labels_of_unknown_entities_are_ignored(data):
     with pytest.raises(KgflowError, match="unknown entity 'Nobody'"):
         data.entity_id("Nobody")
 
@@ -75,5 +75,5 @@ def test_negative_seeds_are_refused(data):
 
 
 @pytest.mark.parametrize("weight", ["weight", "w", "W", "confidence", "conf", "score"])
-def test_weight_columns_are_recognised(weight):
-    assert recognise([weight, "head", "relation", "tail"]) == (1, 2, 3, 0)
+def test_weight_columns_are_recognized(weight):
+    assert recognize_header([weight, "head", "relation", "tail"]) == (1, 2, 3, 0)

@@ -44,16 +44,16 @@ def test_an_error_names_file_and_line(write):
 
 def test_a_graph_of_literals_only_is_empty(write):
     path = write("f.nt", NT.splitlines()[2])
-    with pytest.raises(KgflowError, match="no triples in it"):
+    with pytest.raises(KgflowError, match="contains no triples"):
         read_triples(path)
 
 
-def test_columns_do_not_apply(write):
+def test_columns_are_refused_for_rdf(write):
     with pytest.raises(KgflowError, match="leave out --columns"):
         read_triples(write("f.nt", NT), Columns.parse("0,1,2"))
 
 
-def test_the_missing_extra_is_named(write, monkeypatch):
+def test_the_missing_package_is_named(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyoxigraph", None)
     with pytest.raises(KgflowError, match=r"install kgflow\[rdf\]"):
         read_triples(write("f.nt", NT))

@@ -6,8 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kgflow.data import Columns, files, read_triples, readers
-from kgflow.data.columns import layout
-from kgflow.data.rows import rows
+from kgflow.data.columns import column_layout
 from kgflow.errors import KgflowError
 
 FACTS = [("Córdoba", 'the "city"', "a b"), ("日本", "r", "Córdoba"), ("x'", "r", "日本")]
@@ -112,15 +111,15 @@ def outcome(action):
 @example(b'a,b"",c\n')
 @example(b"a\tb\tc\r")
 @example(b"a\r\tb\tc")
-def test_the_quick_way_agrees_with_the_careful_way(tmp_path_factory, suffix, content):
+def test_reading_at_once_agrees_with_reading_by_row(tmp_path_factory, suffix, content):
     path = tmp_path_factory.getbasetemp() / f"either{suffix}"
     path.write_bytes(content)
     content = content.removeprefix(files.BYTE_ORDER_MARK)
 
-    def careful():
-        line, first = next(rows(path, content), (1, None))
+    def by_row():
+        line, first = next(files.text_rows(path, content), (1, None))
         if first is None:
-            raise KgflowError(f"{path}: no triples in it: give a file with at least one")
-        return readers._careful(path, content, layout(first, None, f"{path}:{line}"))
+            raise KgflowError(f"{path}: contains no triples: give a file with at least one")
+        return readers._read_by_row(path, content, column_layout(first, None, f"{path}:{line}"))
 
-    assert outcome(lambda: read_triples(path)) == outcome(careful)
+    assert outcome(lambda: read_triples(path)) == outcome(by_row)

@@ -18,7 +18,7 @@ def facts(data, *splits):
     return {
         (data.entities[h], data.relations[r], data.entities[t]): weight
         for s in splits
-        for (h, r, t), weight in zip(data.split(s).array(), data.split(s).certainty(), strict=True)
+        for (h, r, t), weight in zip(data.split(s).array(), data.split(s).weights(), strict=True)
     }
 
 
@@ -45,7 +45,7 @@ def test_nothing_in_valid_or_test_is_unseen(triples, valid, test, seed):
 
 
 @given_graph
-def test_sizes_are_as_asked_or_a_notice_says_so(triples, valid, test, seed):
+def test_sizes_are_as_requested_or_there_is_a_notice(triples, valid, test, seed):
     before = dataset(triples)
     after = resplit(before, valid, test, seed)
     wanted = [int(np.ceil(len(before.train) * share)) for share in (valid, test)]
@@ -70,6 +70,6 @@ def test_a_tree_cannot_be_split():
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.5), (-0.1, 0.1), (0, 1)])
-def test_shares_must_leave_something(shares):
+def test_shares_must_leave_training_triples(shares):
     with pytest.raises(KgflowError, match="leave nothing to train on"):
         resplit(dataset(Triples.of([(0, 0, 1)])), *shares)

@@ -108,7 +108,7 @@ def test_the_dictionary_is_json(dataset):
     ("name", "unseen", "least", "most"),
     [("wn18", 0, 0.9, 1.0), ("wn18rr", 210, 0.0, 0.4), ("fb15k-237", 28, 0.0, 0.01)],
 )
-def test_known_pitfalls_of_benchmarks_are_found(name, unseen, least, most, shared):
+def test_known_leakage_of_benchmarks_is_found(name, unseen, least, most, shared):
     found = describe(shared(name))
     assert found.unseen["test"].triples == unseen
     assert least <= found.leakage["test"] <= most

@@ -17,19 +17,19 @@ def rows(triples):
 def test_unique_keeps_first_places_and_largest_weights(triples):
     kept, merged = triples.unique()
     best = {}
-    for row, weight in zip(rows(triples), triples.certainty(), strict=True):
+    for row, weight in zip(rows(triples), triples.weights(), strict=True):
         best[row] = max(weight, best.get(row, 0))
     assert rows(kept) == list(best)
     assert merged == len(triples) - len(best)
-    assert kept.certainty().tolist() == list(best.values())
+    assert kept.weights().tolist() == list(best.values())
     assert (kept.weight is None) == (triples.weight is None)
 
 
 @given(any_triples, any_triples)
-def test_concatenate_keeps_rows_and_counts_missing_weights_as_certain(a, b):
+def test_concatenate_keeps_rows_and_counts_missing_weights_as_one(a, b):
     both = Triples.concatenate([a, b])
     assert rows(both) == rows(a) + rows(b)
-    assert both.certainty().tolist() == [*a.certainty(), *b.certainty()]
+    assert both.weights().tolist() == [*a.weights(), *b.weights()]
 
 
 @given(any_triples)
@@ -39,13 +39,13 @@ def test_keys_sort_like_triples(triples):
 
 
 @given(any_triples)
-def test_inverting_twice_gives_the_triples_back(triples):
-    back = triples.inverted(3).inverted(-3)
+def test_the_inverse_of_the_inverse_is_the_triples(triples):
+    back = triples.inverse(3).inverse(-3)
     assert rows(back) == rows(triples)
 
 
 @given(any_triples)
-def test_masks_hold_what_occurs(triples):
+def test_masks_mark_what_occurs(triples):
     assert set(np.flatnonzero(triples.entity_mask(6))) == {*triples.h, *triples.t}
     assert set(np.flatnonzero(triples.relation_mask(3))) == {*triples.r}
 

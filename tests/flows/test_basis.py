@@ -47,7 +47,7 @@ def test_slopes_add_up_to_one_and_values_to_x(degree, knots):
 @any_degree
 @pytest.mark.parametrize("size", range(1, 9))
 @pytest.mark.parametrize("x0", VARIABLES)
-def test_over_a_variable_it_is_as_symmetric(x0, size, degree):
+def test_the_basis_of_a_symmetric_variable_is_symmetric(x0, size, degree):
     basis = Basis.over(VARIABLES[x0], degree, size)
     assert basis.symmetric
     values, inverse_relation = basis.values(X), basis.values(-X)
@@ -60,21 +60,21 @@ def test_over_a_variable_it_is_as_symmetric(x0, size, degree):
 
 
 @any_knots
-def test_symmetry_is_seen(knots):
+def test_symmetry_is_recognized(knots):
     assert Basis(2, knots).symmetric == (knots in KNOTS[:2])
 
 
 @pytest.mark.parametrize("factor", [0.3, -2.0])
 @any_degree
 @any_knots
-def test_a_shrunk_basis_is_the_basis_at_a_multiple(degree, knots, factor):
+def test_a_rescaled_basis_is_the_basis_at_a_multiple(degree, knots, factor):
     basis = Basis(degree, knots)
-    values, shrunk = basis.values(factor * X), basis.shrunk(factor).values(X)
+    values, shrunk = basis.values(factor * X), basis.rescaled(factor).values(X)
     for one, other in zip(values, shrunk if factor > 0 else reversed(shrunk), strict=True):
         close(one, factor * other, 1e-12)
 
 
 @pytest.mark.parametrize(("degree", "knots"), [(0, (0.0,)), (2, (0.0,)), (3, ()), (1, (1.0, -1.0))])
-def test_what_is_no_basis_is_refused(degree, knots):
+def test_invalid_bases_are_refused(degree, knots):
     with pytest.raises(ValueError, match="no basis"):
         Basis(degree, knots)

@@ -155,7 +155,7 @@ def test_the_dirac_limit_has_no_density(x0):
     close(flow.quantile(Z[:, None]), torch.full((57, 1), 0.3, dtype=torch.float64), 0)
 
 
-def test_a_fold_has_no_quantile_and_no_entropy():
+def test_a_function_that_is_not_monotone_has_no_quantile_and_no_entropy():
     flow = Flow(Normal(), TwoPiece(T([0.0]), T([-1.0]), T([1.0])))
     for use in (flow.entropy, lambda: flow.quantile(T(0.5)), lambda: flow.log_prob(T([0.0]))):
         with pytest.raises(NotInvertibleError):

@@ -1,6 +1,6 @@
-"""The flows of docs/theory/flows.md that the algebra takes as they come: one `Function` each.
+"""Other flows of docs/theory/flows.md, each written as one `Function` without a closed form of D.
 
-None has a closed form of D. Each is held against a twin of plain numbers, integrated by scipy.
+Each is compared with a scalar function in plain Python, integrated by scipy.
 """
 
 import math
@@ -26,8 +26,8 @@ from laws import PPF, T, close, integral, wasserstein
 X = torch.linspace(-3, 3, 25, dtype=torch.float64)[:, None] + 0.013
 
 
-class Rising(Function):
-    """A new f: its value; slope and inverse follow, by autograd and numerically."""
+class Increasing(Function):
+    """A new increasing f, given by `forward`; slope by autograd, inverse numerically."""
 
     def slope(self, x):
         with torch.enable_grad():
@@ -42,7 +42,7 @@ class Rising(Function):
         return Inverse(self)
 
 
-class RationalQuadratic(Rising):
+class RationalQuadratic(Increasing):
     """Durkan et al. 2019: on each piece a quotient of two parabolas, given by values and slopes."""
 
     knots = (-1.0, 0.5, 1.5)
@@ -83,7 +83,7 @@ def rational_quadratic(y0, y1, y2, d0, d1, d2):
     return f
 
 
-class SumOfSquares(Rising):
+class SumOfSquares(Increasing):
     """Jaini et al. 2019: the integral of squares, here of a + b u and of c."""
 
     def __init__(self, mu, a, b, c):
@@ -99,7 +99,7 @@ def sum_of_squares(mu, a, b, c):
     return lambda x: mu + ((a + b * x) ** 3 - a**3) / (3 * b) + c * c * x
 
 
-class Sigmoidal(Rising):
+class Sigmoidal(Increasing):
     """Huang et al. 2018: a neural network with positive weights, between sigmoid and logit."""
 
     def __init__(self, a, b, c, d):
@@ -125,7 +125,7 @@ def sigmoidal(a, b, c, d):
     return f
 
 
-class Squared(Rising):
+class Squared(Increasing):
     """Ziegler and Rush 2019: a line and a bump."""
 
     def __init__(self, a, b, c, d):
@@ -140,7 +140,7 @@ def squared(a, b, c, d):
     return lambda x: a * x + b + c / (1 + (d * x) ** 2)
 
 
-class Continuous(Rising):
+class Continuous(Increasing):
     """Grathwohl et al. 2019: where dx/dt = a tanh x leads from x, by steps of Runge and Kutta."""
 
     def __init__(self, mu, a):
@@ -179,7 +179,7 @@ def pair(name):
 
 
 @every
-def test_it_is_its_formula_and_the_inverse_undoes_it(name):
+def test_values_and_inverse(name):
     f, twin = pair(name)
     close(f(X), T([[twin(float(x))] for x in X]), 1e-8)
     close(f.inverse()(f(X)), X, 1e-10)
@@ -213,7 +213,7 @@ def test_wasserstein_is_integrated_and_relations_act(name, x0):
         expected = wasserstein(lambda x: -0.8 * twin(x) + 0.4, g_twin, ppf)
         close(-SquaredWasserstein()(head, Flow(x0, g)), expected, 1e-6)
     with pytest.raises(TypeError, match="closed form"):
-        SquaredWasserstein().keys(head)
+        SquaredWasserstein().encode_keys(head)
 
 
 @every
@@ -231,7 +231,7 @@ def test_kl_is_integrated(name):
 
 
 @every
-def test_nodes_of_quantile_functions_lower_any_flow(name):
+def test_quantiles_at_shared_nodes_factorize_any_flow(name):
     """W is the squared distance of the quantiles at shared nodes, to a quadrature's error."""
     z, weight = (part[:, None] for part in rule())
     z = z.clamp(EDGE, 1 - EDGE)

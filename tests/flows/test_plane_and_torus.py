@@ -1,4 +1,4 @@
-"""Complex points and points of the torus: what turns, and what wraps."""
+"""Rotations and similarities of complex points and of points on the torus."""
 
 import cmath
 import math
@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kgflow.flows import (
+    ComplexNorm,
     Flow,
     InnerProduct,
-    Moduli,
     Point,
     Rotation,
     Scaling,
@@ -51,7 +51,7 @@ def test_rotations_are_a_group(one, other):
 
 def test_similarities_of_complex_points():
     p, q = point(3 + 4j, 1j), point(0, 1 - 1j)
-    close(Moduli()(p, q), -(5 + math.sqrt(5)), 1e-12)
+    close(ComplexNorm()(p, q), -(5 + math.sqrt(5)), 1e-12)
     close(SquaredWasserstein()(p, q), -30.0, 1e-12)
     close(integrate_wasserstein(p, q), 30.0, 1e-12)
     close(InnerProduct()(p, q), -1.0, 1e-12)  # Re(i conj(1 - i)) = Re(i - 1)
@@ -63,13 +63,13 @@ def test_a_real_and_a_complex_point_can_be_compared():
     close(SquaredWasserstein()(real, p), -1.0, 1e-12)
 
 
-def test_moduli_have_a_gradient_where_points_meet():
-    rows = torch.zeros(2, 4, requires_grad=True)
-    score = Moduli().pairwise(rows, torch.zeros(2, 4)).sum()
+def test_complex_norm_has_a_gradient_at_equal_points():
+    points = torch.zeros(2, 4, requires_grad=True)
+    score = ComplexNorm().pairwise(points, torch.zeros(2, 4)).sum()
     close(score, torch.tensor(0.0), 1e-12)
     score.backward()
-    assert rows.grad.isfinite().all()
-    assert rows.grad.abs().max() <= 1
+    assert points.grad.isfinite().all()
+    assert points.grad.abs().max() <= 1
 
 
 @law
@@ -86,6 +86,6 @@ def test_the_torus_wraps(x, y, k, m):
 
 
 @pytest.mark.parametrize("D", [TorusNorm(1), TorusNorm(2), TorusChord()])
-def test_half_a_turn_away_is_furthest(D):
+def test_half_a_turn_is_the_largest_distance(D):
     close(D(angles(0.1, 0.7, -0.2), angles(0.6, 0.2, 0.3)), -3.0, 1e-12)
     close(D(angles(0.1, 0.7, -0.2), angles(0.1, 0.7, -0.2)), 0.0, 1e-12)

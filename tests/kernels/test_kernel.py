@@ -15,7 +15,7 @@ MARGIN = 1.5
 def ungrouped(model, data):
     """The paper's loss, triple by triple and entity by entity, both directions."""
     R, E = len(data.relations), len(data.entities)
-    weight = data.train.certainty()
+    weight = data.train.weights()
     total, count = torch.zeros((), dtype=torch.float64), 0
     everyone = torch.arange(E)
     for (h, r, t), w in zip(data.train.array().tolist(), weight.tolist(), strict=True):

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgflow.kernels import Entities, filtered_ranks, top_k
+from kgflow.kernels import EncodedEntities, filtered_ranks, top_k
 
 
 def plain(rows):
@@ -47,27 +47,27 @@ def test_filtered_ranks_against_a_loop(problem):
 def test_top_k_against_a_full_sort(block, k):
     torch.manual_seed(0)
     Q, a, K = torch.randn(5, 3), torch.randn(5), torch.randn(20, 3)
-    banned = torch.tensor([0, 0, 3]), torch.tensor([2, 7, 7])
+    excluded = torch.tensor([0, 0, 3]), torch.tensor([2, 7, 7])
     allowed = torch.arange(20) % 3 > 0
     S = Q @ K.T + a[:, None]
-    S[banned] = -torch.inf
+    S[excluded] = -torch.inf
     S[:, ~allowed] = -torch.inf
-    best = top_k(Q, a, Entities(K, plain, block=block), k, banned, allowed)
+    best = top_k(Q, a, EncodedEntities(K, plain, block=block), k, excluded, allowed)
     want = S.sort(dim=1, descending=True).values[:, :k]
     torch.testing.assert_close(best.score, want)
     real = best.score > -torch.inf
     torch.testing.assert_close(S.gather(1, best.entity)[real], best.score[real])
 
 
-def test_keys_are_lowered_once_as_far_as_they_may_be_kept():
+def test_keys_are_encoded_once_as_far_as_they_may_be_cached():
     K, calls = torch.eye(8), []
 
-    def lower(rows):
+    def encode(rows):
         calls.append(len(rows))
         return plain(rows)
 
-    # Five columns in blocks of three rows: the first block fits, the second does not.
-    entities = Entities(K[:, :3], lower, keep=20, block=3)
+    # Five columns in blocks of three entities: the first block fits, the second does not.
+    entities = EncodedEntities(K[:, :3], encode, cache=20, block=3)
     first, again = (entities.scores(K[:2, :3], torch.zeros(2)) for _ in range(2))
     assert torch.equal(first, again)
     assert calls == [3, 3, 2, 3, 2]
@@ -76,8 +76,8 @@ def test_keys_are_lowered_once_as_far_as_they_may_be_kept():
 def test_scores_do_not_depend_on_blocks():
     torch.manual_seed(0)
     Q, a, K = torch.randn(5, 3).double(), torch.randn(5).double(), torch.randn(20, 3).double()
-    whole = Entities(K, plain).scores(Q, a)
-    torch.testing.assert_close(Entities(K, plain, block=3).scores(Q, a), whole)
+    whole = EncodedEntities(K, plain).scores(Q, a)
+    torch.testing.assert_close(EncodedEntities(K, plain, block=3).scores(Q, a), whole)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -85,4 +85,4 @@ def test_scores_that_are_not_finite_raise(bad):
     K = torch.zeros(4, 2)
     K[2, 1] = bad
     with pytest.raises(FloatingPointError, match="not a number"):
-        Entities(K, plain).scores(torch.ones(1, 2), torch.zeros(1))
+        EncodedEntities(K, plain).scores(torch.ones(1, 2), torch.zeros(1))

@@ -55,7 +55,7 @@ def test_it_needs_the_others_no_more(runs, tmp_path):
 
 def test_coverage_is_promised_only_of_what_no_run_chose_by(runs, tmp_path):
     same = kgflow.combine([runs / "a", runs / "c"], tmp_path / "same")
-    assert len(same.validation.held_out) > 0
+    assert len(same.validation.conformal) > 0
     other = kgflow.combine([runs / "a", runs / "b"], tmp_path / "other")
     assert other.config.training.held_out == 0
     with pytest.raises(KgflowError, match="no coverage can be promised"):

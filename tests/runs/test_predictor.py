@@ -12,7 +12,7 @@ import kgflow
 from graphs import random_graph, random_model
 from kgflow.cli import app
 from kgflow.errors import KgflowError
-from kgflow.kernels import Entities, top_k
+from kgflow.kernels import EncodedEntities, top_k
 from kgflow.runs import discovery
 from kgflow.runs import predictor as predictor_module
 from kgflow.runs.discovery import discover
@@ -148,7 +148,7 @@ def test_discovery_in_small_chunks_finds_the_same(predictor, monkeypatch, scores
 def test_scores_that_are_not_finite_are_refused(predictor, bad):
     K = torch.ones(5, 1)
     K[3] = bad
-    entities = Entities(K, lambda rows: (rows, torch.zeros(len(rows))), block=2)
+    entities = EncodedEntities(K, lambda rows: (rows, torch.zeros(len(rows))), block=2)
     with pytest.raises(FloatingPointError):
         top_k(torch.ones(2, 1), torch.zeros(2), entities, k=1, allowed=torch.arange(5) != 3)
     predictor.model.entity.weight.data[3] = torch.nan

@@ -10,7 +10,7 @@ import torch
 import kgflow
 from graphs import random_graph, random_model
 from kgflow.errors import KgflowError
-from kgflow.kernels import Entities, top_k
+from kgflow.kernels import EncodedEntities, top_k
 from kgflow.runs.predictor import Predictor, Question
 
 faiss = pytest.importorskip("faiss", reason="the extra `ann` is not installed")
@@ -39,9 +39,9 @@ def ask(predictor, count=40):
 def test_a_flat_index_is_the_exact_search(name):
     p = predictor(name)
     index = Index.build(p.entities, METHODS["flat"])
-    Q, a, banned = ask(p)
+    Q, a, excluded = ask(p)
     allowed = torch.arange(400) % 3 == 0
-    for filters in ((None, None), (banned, None), (None, allowed), (banned, allowed)):
+    for filters in ((None, None), (excluded, None), (None, allowed), (excluded, allowed)):
         exact, found = top_k(Q, a, p.entities, 7, *filters), index(Q, a, 7, *filters)
         torch.testing.assert_close(found.score, exact.score, rtol=1e-4, atol=1e-4)
         assert (found.entity == exact.entity).float().mean() > 0.99
@@ -52,18 +52,18 @@ def test_a_flat_index_is_the_exact_search(name):
 def test_filters_keep_k(method, share):
     p = predictor()
     index = Index.build(p.entities, method)
-    Q, a, banned = ask(p)
+    Q, a, excluded = ask(p)
     allowed = torch.zeros(400, dtype=torch.bool)
     allowed[torch.randperm(400)[: int(400 * share)]] = True
-    # Everything that would be best is banned for the first query, so that only widening helps.
+    # Everything that would be best is excluded for the first query, so that only widening helps.
     most = top_k(Q[:1], a[:1], p.entities, 90).entity[0]
-    banned = (torch.cat([banned[0], torch.zeros_like(most)]), torch.cat([banned[1], most]))
-    found = index(Q, a, 5, banned, allowed)
-    exact = top_k(Q, a, p.entities, 5, banned, allowed)
+    excluded = (torch.cat([excluded[0], torch.zeros_like(most)]), torch.cat([excluded[1], most]))
+    found = index(Q, a, 5, excluded, allowed)
+    exact = top_k(Q, a, p.entities, 5, excluded, allowed)
     assert torch.equal(found.score > -torch.inf, exact.score > -torch.inf)
     real = found.score > -torch.inf
     assert allowed[found.entity[real]].all()
-    out = set(zip(*(x.tolist() for x in banned), strict=True))
+    out = set(zip(*(x.tolist() for x in excluded), strict=True))
     rows = torch.arange(len(Q))[:, None].expand_as(found.entity)
     assert not out & set(zip(rows[real].tolist(), found.entity[real].tolist(), strict=True))
     torch.testing.assert_close(
@@ -76,7 +76,7 @@ def test_a_space_keeps_the_order_of_scores(kind):
     torch.manual_seed(0)
     K, Q = torch.randn(50, 6, dtype=torch.float64), torch.randn(9, 6, dtype=torch.float64)
     b = -1.5 * K.square().sum(1) if kind is Distance else torch.randn(50, dtype=torch.float64)
-    found = find_space(Entities(K, lambda rows: (rows, b[: len(rows)])), flat=kind is Inner)
+    found = find_space(EncodedEntities(K, lambda rows: (rows, b[: len(rows)])), flat=kind is Inner)
     assert type(found) is kind
     keys, queries = found.keys(K, b), found.queries(Q)
     near = -torch.cdist(queries, keys) if found.euclidean else queries @ keys.T

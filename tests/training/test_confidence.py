@@ -10,7 +10,7 @@ from torch.nn.functional import binary_cross_entropy, softplus
 import kgflow
 from graphs import make_experiment, random_graph, random_model
 from kgflow.config import LOSSES
-from kgflow.kernels import Sparse
+from kgflow.kernels import SampledGradient
 from kgflow.runs.build import make_loss
 from kgflow.training import OneVsAll
 from kgflow.training.losses import CONFIDENCES
@@ -96,7 +96,9 @@ def test_a_sampled_gradient_of_labels_is_right_in_the_mean(name):
     rows = np.arange(len(index))
     kind = CONFIDENCES[name]()
     exact = gradients(OneVsAll(model, index, MARGIN, confidence=kind)(rows), model)[0]
-    sampled = OneVsAll(model, index, MARGIN, 0.0, Sparse(tau=0.5, keep=0.3), confidence=kind)
+    sampled = OneVsAll(
+        model, index, MARGIN, 0.0, SampledGradient(tau=0.5, keep=0.3), confidence=kind
+    )
     torch.manual_seed(0)
     total = torch.zeros_like(exact)
     for _ in range(200):

@@ -5,35 +5,41 @@ import pytest
 import torch
 
 from graphs import ALL_MODELS, random_graph, random_model
-from kgflow.kernels import AutogradKeys, Dense, FoldedKeys, RowKeys, Sparse
+from kgflow.kernels import (
+    AutogradKeys,
+    ExactGradient,
+    IdentityKeys,
+    SampledGradient,
+    WassersteinKeys,
+)
 from kgflow.models import build
 from kgflow.training import OneVsAll
 from kgflow.training.key_maps import key_map
 from kgflow.training.optimizers import RowAdam
 
 FAST = {
-    "nfe-1": FoldedKeys,
-    "nfe-1-complex": FoldedKeys,
-    "nfe-1-quaternion": FoldedKeys,
-    "nfe-1-mu": FoldedKeys,
-    "nfe-1-sigma": FoldedKeys,
-    "nfe-point": FoldedKeys,
-    "nfe-2": FoldedKeys,
-    "nfe-2-paper": FoldedKeys,
-    "nfe-k": FoldedKeys,
-    "nfe-k-quadratic": FoldedKeys,
-    "nfe-k-cubic": FoldedKeys,
-    "transe": FoldedKeys,
-    "rotate-squared": FoldedKeys,
-    "distmult": RowKeys,
-    "complex": RowKeys,
-    "complex-flow": FoldedKeys,
-    "quate": RowKeys,
-    "rescal": RowKeys,
-    "dihedral": RowKeys,
-    "nage-so3-squared": FoldedKeys,
-    "nage-su2-squared": FoldedKeys,
-    "tucker": RowKeys,
+    "nfe-1": WassersteinKeys,
+    "nfe-1-complex": WassersteinKeys,
+    "nfe-1-quaternion": WassersteinKeys,
+    "nfe-1-mu": WassersteinKeys,
+    "nfe-1-sigma": WassersteinKeys,
+    "nfe-point": WassersteinKeys,
+    "nfe-2": WassersteinKeys,
+    "nfe-2-paper": WassersteinKeys,
+    "nfe-k": WassersteinKeys,
+    "nfe-k-quadratic": WassersteinKeys,
+    "nfe-k-cubic": WassersteinKeys,
+    "transe": WassersteinKeys,
+    "rotate-squared": WassersteinKeys,
+    "distmult": IdentityKeys,
+    "complex": IdentityKeys,
+    "complex-flow": WassersteinKeys,
+    "quate": IdentityKeys,
+    "rescal": IdentityKeys,
+    "dihedral": IdentityKeys,
+    "nage-so3-squared": WassersteinKeys,
+    "nage-su2-squared": WassersteinKeys,
+    "tucker": IdentityKeys,
 }
 
 
@@ -118,7 +124,7 @@ def test_the_fast_map_is_found(name):
 )
 @pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2-paper", "nfe-k", "nfe-k-cubic"])
 def test_options_keep_the_fast_map(name, options, dim):
-    assert type(key_map(build(name, 5, 2, dim, options))) is FoldedKeys
+    assert type(key_map(build(name, 5, 2, dim, options))) is WassersteinKeys
 
 
 @pytest.mark.parametrize("pieces", [1, 7, 16])
@@ -128,7 +134,7 @@ def test_dependent_functions_keep_the_fast_map(pieces):
     options = {"x0": "discrete", "pieces": pieces}
     model = build("nfe-k", len(data.entities), 2 * len(data.relations), 5, options).double()
     loss = OneVsAll(model, data.queries("train"), 1.5)
-    assert type(key_map(model)) is FoldedKeys
+    assert type(key_map(model)) is WassersteinKeys
     rows = np.arange(20)
     (value, gradients), (got, found) = by_autograd(loss, rows), by_step(loss, rows)
     assert got == pytest.approx(value, rel=1e-12)
@@ -147,8 +153,12 @@ def sparse_and_dense(tau, keep=1.0, spread=1.0):
     data = random_graph(entities=60, facts=300)
     model = random_model("nfe-1", data, dim=4, spread=spread)
     queries, rows = data.queries("train"), np.arange(20)
-    dense = by_step(OneVsAll(model, queries, 1.0, pullback=Dense(), block=25), rows)
-    return OneVsAll(model, queries, 1.0, pullback=Sparse(tau, keep), block=25), rows, dense
+    dense = by_step(OneVsAll(model, queries, 1.0, score_gradient=ExactGradient(), block=25), rows)
+    return (
+        OneVsAll(model, queries, 1.0, score_gradient=SampledGradient(tau, keep), block=25),
+        rows,
+        dense,
+    )
 
 
 @pytest.mark.parametrize(("tau", "keep"), [(0.5, 1.0), (0.1, 0.15)])
@@ -163,7 +173,7 @@ def test_the_sample_is_unbiased(tau, keep):
         error = sample.std(0) / len(draws) ** 0.5
         assert (sample.std(0) > 0).any(), "nothing was sampled"
         assert ((sample.mean(0) - want).abs() <= 5.5 * error + 1e-9).all()
-    assert (max(loss.pullback.factor.values()) > 1) == (keep < 1)
+    assert (max(loss.score_gradient.factor.values()) > 1) == (keep < 1)
 
 
 def test_a_tiny_threshold_keeps_everything():

@@ -10,7 +10,7 @@ from torch.nn.functional import softplus
 from graphs import random_graph, random_model
 from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
-from kgflow.kernels import AutogradKeys, SoftmaxKernel, Stored
+from kgflow.kernels import AutogradKeys, SoftmaxKernel, WholeGradient
 from kgflow.models import build
 from kgflow.training import (
     KvsAll,
@@ -123,8 +123,8 @@ def test_softmax_that_keeps_no_scores_is_the_same():
     found = []
     for keep in (0, 10**9):
         out = torch.empty_like(model.entity.weight)
-        kernel = SoftmaxKernel(AutogradKeys(model.encode_keys), block=5, keep=keep)
-        found.append((*kernel(*query, model.entity.weight, targets, Stored(out)), out))
+        kernel = SoftmaxKernel(AutogradKeys(model.encode_keys), block=5, stored=keep)
+        found.append((*kernel(*query, model.entity.weight, targets, WholeGradient(out)), out))
     for one, other in zip(*found, strict=True):
         assert torch.equal(one, other)
 

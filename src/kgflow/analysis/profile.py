@@ -101,7 +101,7 @@ def _quantiles(run: Run, e: int, k: int) -> dict[int, tuple[float, float, float]
 def _nearest(run: Run, e: int, k: int) -> list[str]:
     model = run.model
     if isinstance(model, FlowModel):
-        Q, a = model.D.query(model.flow(model.entity.weight[[e]]))
+        Q, a = model.D.encode_query(model.flow(model.entity.weight[[e]]))
     elif is_distance(model):
         Q = 2 * model.encode_keys(model.entity.weight[[e]]).K
         a = -Q.square().sum(-1) / 4

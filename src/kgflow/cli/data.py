@@ -11,8 +11,7 @@ from kgflow.cli.output import Json, say, show_json, table
 from kgflow.cli.source import ColumnsText, Labels, Source, Strict, Types, open_data
 
 if TYPE_CHECKING:
-    from kgflow.data import Dataset, Statistics
-    from kgflow.data.statistics import RelationStatistics
+    from kgflow.data import Dataset, RelationStatistics, Statistics
 
 app = typer.Typer(
     help="Data sets: what there is, what is in it, and how to bring your own.",
@@ -29,7 +28,7 @@ def list_(json: Json = False) -> None:
 
     Example: kgflow data list
     """
-    from kgflow.data import listing
+    from kgflow.data import list_datasets
 
     rows = [
         {
@@ -41,7 +40,7 @@ def list_(json: Json = False) -> None:
             "download": entry.blob is not None,
             "about": entry.about,
         }
-        for entry, place in listing()
+        for entry, place in list_datasets()
     ]
     if json:
         show_json({"datasets": rows})

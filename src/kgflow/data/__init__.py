@@ -1,45 +1,53 @@
-"""Graphs as data: read, named, split, described and indexed.
+"""Data sets of triples: reading, vocabularies, splits, statistics and query indexes.
 
-Nothing here loads torch; polars is loaded when the first table is read.
+The package does not import torch; polars is imported when the first table is read.
 """
 
-from kgflow.data.catalog import Entry, listing
+from kgflow.data.catalog import CatalogEntry, list_datasets
 from kgflow.data.columns import Columns
-from kgflow.data.dataset import SPLITS, Dataset
+from kgflow.data.dataset import SPLITS, Dataset, save
 from kgflow.data.downloads import download
-from kgflow.data.holdout import Holdout, hold_out
-from kgflow.data.queries import QueryIndex
+from kgflow.data.loading import import_files, load, read_triples
+from kgflow.data.query_index import QueryIndex
 from kgflow.data.reduction import REDUCTIONS, entity_sample, k_core
-from kgflow.data.relations import Cardinality, Inverses
-from kgflow.data.sources import import_files, load, read_triples
-from kgflow.data.splits import resplit
-from kgflow.data.statistics import Statistics, describe
-from kgflow.data.triples import Triples
+from kgflow.data.splits import ValidationSplit, resplit, split_validation
+from kgflow.data.statistics import (
+    Cardinality,
+    InverseRelations,
+    RelationStatistics,
+    Statistics,
+    describe,
+)
+from kgflow.data.triples import Floats, Ids, Mask, Triples, Weights
 from kgflow.data.vocabulary import Vocabulary
-from kgflow.data.writers import save
 
 __all__ = [
     "REDUCTIONS",
     "SPLITS",
     "Cardinality",
+    "CatalogEntry",
     "Columns",
     "Dataset",
-    "Entry",
-    "Holdout",
-    "Inverses",
+    "Floats",
+    "Ids",
+    "InverseRelations",
+    "Mask",
     "QueryIndex",
+    "RelationStatistics",
     "Statistics",
     "Triples",
+    "ValidationSplit",
     "Vocabulary",
+    "Weights",
     "describe",
     "download",
     "entity_sample",
-    "hold_out",
     "import_files",
     "k_core",
-    "listing",
+    "list_datasets",
     "load",
     "read_triples",
     "resplit",
     "save",
+    "split_validation",
 ]

@@ -1,4 +1,4 @@
-"""The benchmark data sets that have a name, and where they lie on this machine."""
+"""Catalogue of named data sets, and their directories on this machine."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from kgflow.data import files
 from kgflow.data.dataset import SPLITS, Dataset
+from kgflow.data.files import find_file, read_bytes
 from kgflow.errors import KgflowError, suggest
 
 EMBEDDED = Path(__file__).parent / "embedded"
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One named data set: what it is and, where known, its counts, checksums and address.
+class CatalogEntry:
+    """Named data set with its description and, if known, its counts, checksums and address.
 
-    Counts are of the rows in the files; `sha256` is of each split, uncompressed; `blob` is the
-    git blob id of the archive. Only what is pinned by that id can be downloaded.
+    Counts are those of the rows in the files; `sha256` is the checksum of each split, uncompressed;
+    `blob` is the git blob id of the archive, which is required for a download.
 
     Example:
         >>> entry("umls").entities
@@ -43,8 +43,8 @@ class Entry:
     archive: str | None = None
     blob: str | None = None
 
-    def differences(self, dataset: Dataset) -> tuple[str, ...]:
-        """A notice if the counts of a loaded data set are not those expected."""
+    def count_notices(self, dataset: Dataset) -> tuple[str, ...]:
+        """Return a notice if a loaded data set has other counts than this entry."""
         found = {"entities": len(dataset.entities), "relations": len(dataset.relations)}
         for split in SPLITS:
             found[split] = len(dataset.split(split)) + dataset.duplicates.get(split, 0)
@@ -54,18 +54,18 @@ class Entry:
             for what, count in expected.items()
             if count is not None and count != found[what]
         ]
-        return (f"{self.name} is not the usual one: {', '.join(wrong)}",) if wrong else ()
+        return (f"{self.name} has unexpected counts: {', '.join(wrong)}",) if wrong else ()
 
 
 @cache
-def entries() -> dict[str, Entry]:
-    """The whole catalogue, by name."""
+def entries() -> dict[str, CatalogEntry]:
+    """Return all entries by name."""
     text = Path(__file__).with_name("catalog.toml").read_text(encoding="utf-8")
-    return {name: Entry(name=name, **about) for name, about in tomllib.loads(text).items()}
+    return {name: CatalogEntry(name=name, **fields) for name, fields in tomllib.loads(text).items()}
 
 
-def entry(name: str) -> Entry:
-    """The entry of a name; a misspelt name gets the nearest ones suggested."""
+def entry(name: str) -> CatalogEntry:
+    """Return the entry of a name; the error for an unknown name suggests similar ones."""
     if name not in entries():
         hint = suggest(name, entries()) or "; give a name from kgflow data list, or a path"
         raise KgflowError(f"unknown data set {name!r}{hint}")
@@ -73,46 +73,46 @@ def entry(name: str) -> Entry:
 
 
 def cache_directory() -> Path:
-    """Where downloads go: kgflow in $XDG_CACHE_HOME, or else in ~/.cache."""
+    """Return the directory of downloads: kgflow in $XDG_CACHE_HOME, or else in ~/.cache."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "kgflow"
 
 
-def home() -> Path:
-    """Where users keep their data sets: $KGFLOW_DATA, or else the cache directory."""
+def data_directory() -> Path:
+    """Return the directory of the user's data sets: $KGFLOW_DATA, or else the cache directory."""
     chosen = os.environ.get("KGFLOW_DATA")
     return Path(chosen) if chosen else cache_directory()
 
 
-def find(name: str) -> Path | None:
-    """The directory of a named data set, if it is on this machine."""
-    places = (root / name for root in (EMBEDDED, home(), cache_directory()))
-    return next((place for place in places if place.is_dir()), None)
+def find_directory(name: str) -> Path | None:
+    """Return the directory of a named data set, or None if it is not on this machine."""
+    candidates = (root / name for root in (EMBEDDED, data_directory(), cache_directory()))
+    return next((place for place in candidates if place.is_dir()), None)
 
 
-def directory(name: str) -> Path:
-    """The directory of a named data set; if it is missing, a sentence says where to put it."""
-    about, found = entry(name), find(name)
+def dataset_directory(name: str) -> Path:
+    """Return the directory of a named data set, or raise an error that tells where to put it."""
+    known, found = entry(name), find_directory(name)
     if found is None:
-        way = f"run kgflow data download {name}, or " if about.blob else ""
+        way = f"run kgflow data download {name}, or " if known.blob else ""
         raise KgflowError(
             f"the data set {name} is not on this machine: {way}"
-            f"put its train, valid and test files in {home() / name}"
+            f"put its train, valid and test files in {data_directory() / name}"
         )
     return found
 
 
-def listing() -> list[tuple[Entry, Path | None]]:
-    """Every entry with the directory it was found in, if any."""
-    return [(about, find(name)) for name, about in entries().items()]
+def list_datasets() -> list[tuple[CatalogEntry, Path | None]]:
+    """Return every entry with its directory on this machine, if any."""
+    return [(known, find_directory(name)) for name, known in entries().items()]
 
 
-def altered(name: str) -> list[str]:
-    """The splits of a named data set whose checksum is known and is another."""
-    place = directory(name)
+def changed_splits(name: str) -> list[str]:
+    """Return the splits of a named data set whose checksum differs from the known one."""
+    directory = dataset_directory(name)
     wrong = []
     for split, expected in entry(name).sha256.items():
-        path = files.find(place, split)
-        if path is None or hashlib.sha256(files.raw(path)).hexdigest() != expected:
+        path = find_file(directory, split)
+        if path is None or hashlib.sha256(read_bytes(path)).hexdigest() != expected:
             wrong.append(split)
     return wrong

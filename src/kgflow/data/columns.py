@@ -1,4 +1,4 @@
-"""Which columns of a table hold head, relation, tail and weight."""
+"""Columns of a table that hold head, relation, tail and weight."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kgflow.errors import KgflowError, suggest
 
-ENDS = (
+HEADS_AND_TAILS = (
     ("head", "tail"),
     ("h", "t"),
     ("subject", "object"),
@@ -21,7 +21,7 @@ WEIGHTS = ("weight", "w", "confidence", "conf", "score", "probability")
 
 @dataclass(frozen=True)
 class Columns:
-    """The user's choice of columns, each by name or by position from 0.
+    """Columns to read, each by name or by position from 0.
 
     Example:
         >>> Columns.parse("subject,predicate,object")
@@ -37,7 +37,7 @@ class Columns:
 
     @classmethod
     def parse(cls, text: str) -> Columns:
-        """Three or four names or positions, separated by commas: head, relation, tail, weight."""
+        """Parse three or four names or positions: head,relation,tail[,weight]."""
         parts = [int(p) if p.isdecimal() else p for p in (p.strip() for p in text.split(","))]
         if not 3 <= len(parts) <= 4 or "" in parts or len(set(parts)) < len(parts):
             raise KgflowError(
@@ -47,77 +47,74 @@ class Columns:
         return cls(*parts)
 
     @classmethod
-    def of(cls, choice: Columns | str | None) -> Columns | None:
-        """A choice as it is, or parsed where it is text."""
-        return cls.parse(choice) if isinstance(choice, str) else choice
+    def of(cls, columns: Columns | str | None) -> Columns | None:
+        """Return `columns`, parsed if it is text."""
+        return cls.parse(columns) if isinstance(columns, str) else columns
 
     def chosen(self) -> list[str | int]:
-        """The columns in the order head, relation, tail and, if any, weight."""
-        return [
-            self.head,
-            self.relation,
-            self.tail,
-            *([] if self.weight is None else [self.weight]),
-        ]
+        """Return the columns in the order head, relation, tail and, if any, weight."""
+        weight = [] if self.weight is None else [self.weight]
+        return [self.head, self.relation, self.tail, *weight]
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where in a row the parts of a triple stand: head, relation, tail and, if any, weight.
+class ColumnLayout:
+    """Positions of head, relation, tail and, if any, weight in the rows of a table.
 
-    `header` says that the first row holds names; `open_ended` that rows may hold more columns.
+    `header` is True if the first row holds column names; `extra_columns` is True if rows may be
+    longer than the first one.
     """
 
     positions: tuple[int, ...]
     header: bool
-    open_ended: bool
+    extra_columns: bool
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The names of the parts that are there."""
+        """Names of the parts of a triple at these positions."""
         return ("head", "relation", "tail", "weight")[: len(self.positions)]
 
 
-def layout(first: Sequence[str], columns: Columns | None, where: str) -> Layout:
-    """How to read a table whose first row, or whose column names, are these.
+def column_layout(first: Sequence[str], columns: Columns | None, where: str) -> ColumnLayout:
+    """Return the layout of a table from its first row, or from its column names.
 
     Example:
-        >>> layout(["id", "subject", "object", "predicate"], None, "facts.csv:1")
-        Layout(positions=(1, 3, 2), header=True, open_ended=True)
-        >>> layout(["Paris", "capital of", "France"], None, "facts.csv:1")
-        Layout(positions=(0, 1, 2), header=False, open_ended=False)
+        >>> column_layout(["id", "subject", "object", "predicate"], None, "facts.csv:1")
+        ColumnLayout(positions=(1, 3, 2), header=True, extra_columns=True)
+        >>> column_layout(["Paris", "capital of", "France"], None, "facts.csv:1")
+        ColumnLayout(positions=(0, 1, 2), header=False, extra_columns=False)
     """
-    known = recognise(first)
+    known = recognize_header(first)
     if columns is not None:
         chosen = columns.chosen()
-        named = known is not None or any(isinstance(c, str) for c in chosen)
-        return Layout(tuple(_position(c, first, where) for c in chosen), named, True)
+        header = known is not None or any(isinstance(c, str) for c in chosen)
+        return ColumnLayout(tuple(_position(c, first, where) for c in chosen), header, True)
     if known is not None:
-        return Layout(known, True, True)
+        return ColumnLayout(known, True, True)
     if len(first) > 4:
         raise KgflowError(
             f"{where}: {len(first)} columns where head, relation, tail and at most a weight are "
-            "expected: say which to use with --columns, for example --columns 0,1,2"
+            "expected: choose columns with --columns, for example --columns 0,1,2"
         )
-    return Layout(tuple(range(max(len(first), 3))), False, False)
+    return ColumnLayout(tuple(range(max(len(first), 3))), False, False)
 
 
-def recognise(names: Sequence[str]) -> tuple[int, ...] | None:
-    """The positions of head, relation, tail and weight under a usual naming, if it is one.
+def recognize_header(names: Sequence[str]) -> tuple[int, ...] | None:
+    """Return the positions of head, relation, tail and weight, or None if it is no header.
 
     Example:
-        >>> recognise(["Source", "Target", "Type", "Score"])
+        >>> recognize_header(["Source", "Target", "Type", "Score"])
         (0, 2, 1, 3)
-        >>> recognise(["Paris", "capital of", "France"]) is None
+        >>> recognize_header(["Paris", "capital of", "France"]) is None
         True
     """
-    lowered = [name.strip().lower() for name in names]
-    ends = next((pair for pair in ENDS if set(pair) <= set(lowered)), None)
-    relation = next((name for name in RELATIONS if name in lowered), None)
+    lowercase = [name.strip().lower() for name in names]
+    ends = next((pair for pair in HEADS_AND_TAILS if set(pair) <= set(lowercase)), None)
+    relation = next((name for name in RELATIONS if name in lowercase), None)
     if ends is None or relation is None:
         return None
-    weight = [name for name in WEIGHTS if name in lowered][:1]
-    return tuple(lowered.index(name) for name in (ends[0], relation, ends[1], *weight))
+    weight = [name for name in WEIGHTS if name in lowercase][:1]
+    return tuple(lowercase.index(name) for name in (ends[0], relation, ends[1], *weight))
 
 
 def _position(column: str | int, names: Sequence[str], where: str) -> int:

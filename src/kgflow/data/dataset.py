@@ -1,28 +1,35 @@
-"""A graph with its names, split for training, validation and test."""
+"""Data sets: a vocabulary and the triples of train, valid and test; and their TSV files."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kgflow.data.queries import QueryIndex
+from kgflow.data.columns import recognize_header
+from kgflow.data.query_index import QueryIndex
 from kgflow.data.triples import Triples
 from kgflow.data.vocabulary import Vocabulary
 from kgflow.errors import KgflowError, suggest
+from kgflow.io import atomic_directory
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Three splits over one vocabulary, which spans them all.
+    """Triples of train, valid and test over one vocabulary.
 
     Ids follow the first appearance of a name in train, then valid, then test, the head of a
-    triple before its tail. Within a split every triple stands once; `duplicates` counts the
-    rows that were merged for that, by split.
+    triple before its tail. The triples of a split are distinct; `duplicates` counts the repeated
+    ones that were removed, by split.
 
     Example:
         >>> tiny = Dataset(
@@ -35,7 +42,7 @@ class Dataset:
         Dataset(tiny: 3 entities, 1 relations, 1 train, 0 valid, 0 test)
         >>> tiny.entity_id("Lima")
         2
-        >>> len(tiny.queries("train"))  # (Paris, capital_of, ?) and its reciprocal
+        >>> len(tiny.queries("train"))  # (Paris, capital_of, ?) and its inverse
         2
     """
 
@@ -56,7 +63,7 @@ class Dataset:
         return f"Dataset({self.name}: {names}, {sizes})"
 
     def split(self, name: str) -> Triples:
-        """The triples of train, valid or test."""
+        """Return the triples of train, valid or test."""
         if name not in SPLITS:
             raise KgflowError(
                 f"unknown split {name!r}{suggest(name, SPLITS)}: give train, valid or test"
@@ -65,36 +72,36 @@ class Dataset:
         return triples
 
     def queries(self, *splits: str) -> QueryIndex:
-        """The queries of these splits (of all when none is named), with inverse_relations."""
+        """Return the query index of some splits, by default all, with inverse relations."""
         return self.index(Triples.concatenate([self.split(s) for s in splits or SPLITS]))
 
-    def index(self, facts: Triples) -> QueryIndex:
-        """The queries of some facts over these names, with inverse_relations."""
-        return QueryIndex.build(facts, len(self.entities), len(self.relations))
+    def index(self, triples: Triples) -> QueryIndex:
+        """Return the query index of some triples, with inverse relations."""
+        return QueryIndex.build(triples, len(self.entities), len(self.relations))
 
     def label(self, i: int) -> str:
-        """What to show for entity i: its label, or else its name."""
+        """Return the label of entity i, or else its name."""
         name = self.entities[i]
         return self.labels.get(name, name)
 
     def entity_id(self, text: str) -> int:
-        """The id of an entity by its name or, if no name is so, by a label that only it has."""
+        """Return the id of an entity by its name or, if there is none, by a unique label."""
         if text in self.entities:
             return self.entities.id(text)
-        named = self._labelled.get(text, [])
-        if len(named) > 1:
+        names = self._names_by_label.get(text, [])
+        if len(names) > 1:
             raise KgflowError(
-                f"{text!r} is the label of {named[0]!r} and of {named[1]!r}: ask by name"
+                f"{text!r} is the label of {names[0]!r} and of {names[1]!r}: give the name"
             )
-        if not named:
-            labels = Vocabulary(tuple(self._labelled)).near(text)
-            near = suggest(text, [*self.entities.near(text), *labels])
-            raise KgflowError(f"unknown entity {text!r}{near}")
-        return self.entities.id(named[0])
+        if not names:
+            labels = Vocabulary(tuple(self._names_by_label)).similar(text)
+            hint = suggest(text, [*self.entities.similar(text), *labels])
+            raise KgflowError(f"unknown entity {text!r}{hint}")
+        return self.entities.id(names[0])
 
     @cached_property
-    def _labelled(self) -> dict[str, list[str]]:
-        """The names of the entities that have a label, by label."""
+    def _names_by_label(self) -> dict[str, list[str]]:
+        """Names of the labelled entities, by label."""
         found: dict[str, list[str]] = {}
         for name, label in self.labels.items():
             if name in self.entities:
@@ -103,11 +110,11 @@ class Dataset:
 
     @property
     def weighted(self) -> bool:
-        """Whether the training triples carry weights."""
+        """Whether the training triples have weights."""
         return self.train.weight is not None
 
     def digest(self) -> str:
-        """A hash of the names, the splits and the weights, and of nothing else."""
+        """Return the SHA-256 digest of the names, the splits and the weights."""
         names = [self.entities.names, self.relations.names]
         parts = hashlib.sha256(json.dumps(names).encode())
         for split in SPLITS:
@@ -116,3 +123,56 @@ class Dataset:
             parts.update(triples.array().astype("<i8").tobytes())
             parts.update(b"" if triples.weight is None else triples.weight.astype("<f4").tobytes())
         return parts.hexdigest()
+
+
+def save(dataset: Dataset, directory: str | Path) -> Path:
+    """Write train, valid, test, labels and types as TSV files, leaving out empty ones.
+
+    The directory must be new or empty; it appears when all files are written. Loading it gives the
+    same data set.
+    """
+    target = Path(directory)
+    types = [(name, type_) for name, several in dataset.types.items() for type_ in several]
+    with atomic_directory(target) as temporary:
+        for split in SPLITS:
+            if len(dataset.split(split)):
+                _write_tsv(_names(dataset, dataset.split(split)), temporary / f"{split}.tsv")
+        _write_two_columns(dataset.labels.items(), temporary / "labels.tsv")
+        _write_two_columns(types, temporary / "types.tsv")
+    return target
+
+
+def _names(dataset: Dataset, triples: Triples) -> pl.DataFrame:
+    import polars as pl
+
+    entities, relations = pl.Series(dataset.entities.names), pl.Series(dataset.relations.names)
+    columns = {
+        "head": entities.gather(triples.h),
+        "relation": relations.gather(triples.r),
+        "tail": entities.gather(triples.t),
+    }
+    return pl.DataFrame(columns if triples.weight is None else columns | {"weight": triples.weight})
+
+
+def _write_two_columns(rows: Iterable[tuple[str, str]], path: Path) -> None:
+    import polars as pl
+
+    frame = pl.DataFrame(list(rows), schema=["name", "value"], orient="row")
+    if frame.height:
+        _write_tsv(frame, path)
+
+
+def _write_tsv(frame: pl.DataFrame, path: Path) -> None:
+    import polars as pl
+
+    for column in frame.select(pl.col(pl.String)):
+        invalid = column.str.contains(r"[\t\r\n]")
+        if invalid.any():
+            name = column.filter(invalid)[0]
+            raise KgflowError(
+                f"{name!r} contains a tab or a line break, which TSV cannot represent: rename it"
+            )
+    first = [str(cell) for cell in frame.row(0)]
+    # A header protects a first row that would be read as a header or a byte order mark itself.
+    header = recognize_header(first) is not None or first[0].startswith("\ufeff")
+    frame.write_csv(path, separator="\t", include_header=header, quote_style="never")

@@ -1,4 +1,4 @@
-"""Downloads of the data sets whose archives are pinned by a checksum."""
+"""Download of data sets whose archives have a known checksum."""
 
 from __future__ import annotations
 
@@ -10,46 +10,48 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from kgflow.data import catalog
-from kgflow.data.catalog import Entry
+from kgflow.data.catalog import CatalogEntry
 from kgflow.errors import KgflowError
 from kgflow.io import atomic_directory
 
 CHUNK = 1 << 16
-LARGEST_ARCHIVE = 64 << 20
-LARGEST_MEMBER = 512 << 20
-WANTED = ("train.txt", "valid.txt", "test.txt")
+MAX_ARCHIVE_BYTES = 64 << 20
+MAX_MEMBER_BYTES = 512 << 20
+SPLIT_FILES = ("train.txt", "valid.txt", "test.txt")
 
 
 def download(name: str, progress: Callable[[int], None] | None = None) -> Path:
-    """Fetch a data set of the catalogue into the cache directory, unless it is there.
+    """Download a data set of the catalogue to the cache directory, unless it is there already.
 
-    `progress`, if given, is called with the number of bytes received so far.
+    Args:
+        name: name of the data set.
+        progress: callback with the number of bytes received so far.
     """
     target = catalog.cache_directory() / name
     entry = catalog.entry(name)
     return target if target.is_dir() else fetch(entry, target, progress)
 
 
-def fetch(entry: Entry, target: Path, progress: Callable[[int], None] | None = None) -> Path:
-    """Fetch, verify and unpack an archive; on any failure nothing is left behind."""
+def fetch(entry: CatalogEntry, target: Path, progress: Callable[[int], None] | None = None) -> Path:
+    """Download, verify and unpack an archive; a failure leaves no files behind."""
     if entry.archive is None or entry.blob is None:
         raise KgflowError(
-            f"{entry.name} has no pinned address to download from: "
+            f"{entry.name} has no address with a known checksum to download from: "
             f"put its train, valid and test files in {target}"
         )
     with tempfile.TemporaryFile() as file:
-        _receive(entry.archive, file, progress)
+        _download(entry.archive, file, progress)
         if blob_id(file) != entry.blob:
             raise KgflowError(
-                f"{entry.archive}: the checksum is not the pinned one: try again, or get "
+                f"{entry.archive}: the checksum differs from the known one: try again, or get "
                 f"{entry.name} elsewhere"
             )
-        with atomic_directory(target) as scratch:
-            unpack(file, scratch, entry.archive)
+        with atomic_directory(target) as temporary:
+            unpack(file, temporary, entry.archive)
     return target
 
 
-def _receive(address: str, file: IO[bytes], progress: Callable[[int], None] | None) -> None:
+def _download(address: str, file: IO[bytes], progress: Callable[[int], None] | None) -> None:
     import urllib.request
 
     received = 0
@@ -57,9 +59,9 @@ def _receive(address: str, file: IO[bytes], progress: Callable[[int], None] | No
         with urllib.request.urlopen(address, timeout=30) as response:
             while chunk := response.read(CHUNK):
                 received += len(chunk)
-                if received > LARGEST_ARCHIVE:
+                if received > MAX_ARCHIVE_BYTES:
                     raise KgflowError(
-                        f"{address}: more than {LARGEST_ARCHIVE:,} bytes: not fetched"
+                        f"{address}: more than {MAX_ARCHIVE_BYTES:,} bytes: get the files elsewhere"
                     )
                 file.write(chunk)
                 if progress:
@@ -69,7 +71,7 @@ def _receive(address: str, file: IO[bytes], progress: Callable[[int], None] | No
 
 
 def blob_id(file: IO[bytes]) -> str:
-    """The git blob id of a file's content: sha1 of "blob", its size, a zero byte and itself.
+    """Return the git blob id of a file: SHA-1 of "blob", its size, a zero byte and its content.
 
     Example:
         >>> import io
@@ -85,33 +87,33 @@ def blob_id(file: IO[bytes]) -> str:
 
 
 def unpack(file: IO[bytes], directory: Path, name: str) -> None:
-    """Take train.txt, valid.txt and test.txt out of an archive with no unsafe member."""
+    """Extract train.txt, valid.txt and test.txt, unless a member of the archive is unsafe."""
     file.seek(0)
     try:
         with tarfile.open(fileobj=file, mode="r:gz") as archive:
             members = archive.getmembers()
             for member in members:
-                _check(member, name)
+                _require_safe(member, name)
             for member in members:
-                _take(archive, member, directory)
+                _extract(archive, member, directory)
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise KgflowError(f"{name}: not a good archive ({error}): nothing was unpacked") from None
-    missing = [wanted for wanted in WANTED if not (directory / wanted).exists()]
+        raise KgflowError(f"{name}: not a valid archive ({error}): nothing was unpacked") from None
+    missing = [split for split in SPLIT_FILES if not (directory / split).exists()]
     if missing:
         raise KgflowError(f"{name}: no {missing[0]} in the archive: nothing was unpacked")
 
 
-def _check(member: tarfile.TarInfo, name: str) -> None:
+def _require_safe(member: tarfile.TarInfo, name: str) -> None:
     path = PurePosixPath(member.name)
     if path.is_absolute() or ".." in path.parts or not (member.isfile() or member.isdir()):
         raise KgflowError(f"{name}: unsafe member {member.name!r}: nothing was unpacked")
-    if member.size > LARGEST_MEMBER:
+    if member.size > MAX_MEMBER_BYTES:
         raise KgflowError(f"{name}: member {member.name!r} is too large: nothing was unpacked")
 
 
-def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, directory: Path) -> None:
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, directory: Path) -> None:
     base = PurePosixPath(member.name).name
-    content = archive.extractfile(member) if base in WANTED else None
+    content = archive.extractfile(member) if base in SPLIT_FILES else None
     if content is not None:
         with (directory / base).open("xb") as out:
             while chunk := content.read(CHUNK):

@@ -1,9 +1,10 @@
-"""Splits of a graph for training, validation and test, drawn at random."""
+"""Random splits: training, validation and test; and of the validation triples."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,13 +13,55 @@ from kgflow.data.triples import Ids, Triples
 from kgflow.data.vocabulary import Vocabulary
 from kgflow.errors import KgflowError
 
+MIN_TRIPLES = 20
+"""Validation triples below which all are used for model selection: too few to split."""
+
+
+class ValidationSplit(NamedTuple):
+    """Two parts of the validation triples.
+
+    The part `selection` is used for model selection and calibration. The part `conformal` is used
+    for conformal prediction sets only: since nothing is selected by it, it is exchangeable with
+    future triples, as their coverage guarantee requires.
+    """
+
+    selection: Triples
+    conformal: Triples
+
+
+def split_validation(triples: Triples, conformal_share: float, seed: int) -> ValidationSplit:
+    """Split validation triples at random; both queries of a triple stay in the same part.
+
+    Args:
+        triples: validation triples.
+        conformal_share: share of the triples for conformal prediction; 0 if there are fewer than
+            `MIN_TRIPLES`.
+        seed: random seed.
+
+    Example:
+        >>> triples = Triples.of([(i, 0, i + 1) for i in range(40)])
+        >>> split_validation(triples, 0.3, seed=0)
+        ValidationSplit(selection=Triples(28), conformal=Triples(12))
+        >>> split_validation(triples.take(slice(0, 19)), 0.3, seed=0)
+        ValidationSplit(selection=Triples(19), conformal=Triples(0))
+    """
+    size = int(conformal_share * len(triples)) if len(triples) >= MIN_TRIPLES else 0
+    conformal = np.zeros(len(triples), dtype=bool)
+    conformal[np.random.default_rng(seed).permutation(len(triples))[:size]] = True
+    return ValidationSplit(triples.take(~conformal), triples.take(conformal))
+
 
 def resplit(dataset: Dataset, valid: float = 0.05, test: float = 0.05, seed: int = 0) -> Dataset:
-    """All triples of a data set, split anew: by default 90, 5 and 5 percent.
+    """Split all triples of a data set again: by default 90, 5 and 5 percent.
 
-    Every entity and every relation keeps at least one triple in train, so that nothing in valid
-    or test is unseen; on a graph too sparse for that, valid and test come out smaller, and a
-    notice says so.
+    Every entity and every relation keeps at least one triple in train, so that none is unseen in
+    training; in a graph too sparse for that, valid and test are smaller, with a notice.
+
+    Args:
+        dataset: data set whose splits are merged and drawn again.
+        valid: share of validation triples.
+        test: share of test triples.
+        seed: random seed.
 
     Example:
         >>> triples = Triples.of([(i, 0, j) for i in range(10) for j in range(10)])
@@ -26,7 +69,7 @@ def resplit(dataset: Dataset, valid: float = 0.05, test: float = 0.05, seed: int
         >>> resplit(Dataset("grid", names, Vocabulary(["to"], "relation"), triples), test=0.1)
         Dataset(grid: 10 entities, 1 relations, 85 train, 5 valid, 10 test)
     """
-    # Written so that NaN, which compares with nothing, is refused too.
+    # Written so that NaN, for which every comparison is False, is refused too.
     if not (valid >= 0 and test >= 0 and valid + test < 1):
         raise KgflowError(
             f"a valid share of {valid} and a test share of {test} leave nothing to train on: "
@@ -35,7 +78,7 @@ def resplit(dataset: Dataset, valid: float = 0.05, test: float = 0.05, seed: int
     if seed < 0:
         raise KgflowError(f"the seed {seed} is negative: give 0 or more")
     everything, _ = Triples.concatenate([dataset.split(s) for s in SPLITS]).unique()
-    free = _spare(everything, seed)
+    free = _free_triples(everything, seed)
     wanted = [math.ceil(len(everything) * share) for share in (valid, test)]
     given = _fit(wanted, len(free))
     place = np.zeros(len(everything), dtype=np.int8)
@@ -51,14 +94,14 @@ def resplit(dataset: Dataset, valid: float = 0.05, test: float = 0.05, seed: int
     return _renumbered(drawn)
 
 
-def _spare(triples: Triples, seed: int) -> Ids:
-    """The triples that train can do without, all together, in random order.
+def _free_triples(triples: Triples, seed: int) -> Ids:
+    """Return the positions of the triples that need not stay in train, in random order.
 
-    Of each entity and relation, the first triple of a random order stays in train.
+    For each entity and relation, its first triple of a random order stays in train.
     """
     order = np.random.default_rng(seed).permutation(len(triples))
     shuffled = triples.take(order)
-    entities, relations = triples.extent()
+    entities, relations = triples.id_bounds()
     cells = np.stack((shuffled.h, shuffled.t), axis=1).ravel()
     needed = np.zeros(len(triples) + 1, dtype=bool)
     needed[_first(cells, entities) // 2] = True
@@ -79,33 +122,33 @@ def _notices(wanted: list[int], given: list[int]) -> tuple[str, ...]:
         return ()
     return (
         f"only {given[0]:,} valid and {given[1]:,} test triples could be held out "
-        "with every entity and relation still in training",
+        "with every entity and relation in training",
     )
 
 
 def _renumbered(dataset: Dataset) -> Dataset:
-    """The same data set with ids by first appearance, as if read from three files."""
+    """Return the same data set with ids by first appearance, as if read from three files."""
     everything = Triples.concatenate([dataset.split(s) for s in SPLITS])
     cells = np.stack((everything.h, everything.t), axis=1).ravel()
     e = np.argsort(_first(cells, len(dataset.entities)), kind="stable")
     r = np.argsort(_first(everything.r, len(dataset.relations)), kind="stable")
     new_e, new_r = np.argsort(e), np.argsort(r)
 
-    def moved(old: Triples) -> Triples:
+    def renumbered(old: Triples) -> Triples:
         return Triples(new_e[old.h], new_r[old.r], new_e[old.t], old.weight)
 
     return replace(
         dataset,
         entities=Vocabulary([dataset.entities[i] for i in e], dataset.entities.kind),
         relations=Vocabulary([dataset.relations[i] for i in r], dataset.relations.kind),
-        train=moved(dataset.train),
-        valid=moved(dataset.valid),
-        test=moved(dataset.test),
+        train=renumbered(dataset.train),
+        valid=renumbered(dataset.valid),
+        test=renumbered(dataset.test),
     )
 
 
 def _first(ids: Ids, size: int) -> Ids:
-    """The position at which each id below `size` first occurs; len(ids) if it does not."""
+    """Return the first position of each id below `size`, or len(ids)."""
     first = np.full(size, len(ids))
     np.minimum.at(first, ids, np.arange(len(ids)))
     return first

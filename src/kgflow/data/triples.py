@@ -1,4 +1,4 @@
-"""Triples as three columns of integers."""
+"""Triples of integer ids, and the array types of the package."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from numpy.typing import NDArray
 from kgflow.errors import KgflowError
 
 Ids = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class Triples:
-    """Facts (h, r, t) by the ids of their names, each with a weight in (0, 1] if known.
+    """Triples (h, r, t) of ids, optionally with weights in (0, 1].
 
     Shapes:
         h, r, t: (N,). weight: (N,) or None.
 
     Example:
-        >>> facts = Triples.of([(0, 0, 1), (1, 0, 2), (0, 0, 1)])
-        >>> len(facts)
+        >>> triples = Triples.of([(0, 0, 1), (1, 0, 2), (0, 0, 1)])
+        >>> len(triples)
         3
-        >>> kept, merged = facts.unique()
-        >>> kept.array().tolist(), merged
+        >>> kept, removed = triples.unique()
+        >>> kept.array().tolist(), removed
         ([[0, 0, 1], [1, 0, 2]], 1)
     """
 
@@ -39,24 +41,24 @@ class Triples:
     def of(
         cls, rows: Sequence[Sequence[int]] | Ids, weight: Sequence[float] | None = None
     ) -> Triples:
-        """Triples from rows of (h, r, t)."""
+        """Build triples from rows (h, r, t)."""
         h, r, t = np.asarray(rows, dtype=np.int64).reshape(-1, 3).T
         return cls(h, r, t, None if weight is None else np.asarray(weight, dtype=np.float32))
 
     @classmethod
     def empty(cls) -> Triples:
-        """No triples."""
+        """Return no triples."""
         return cls.of([])
 
     @classmethod
     def concatenate(cls, parts: Sequence[Triples]) -> Triples:
-        """All parts in turn; where only some carry weights, the others count as certain."""
+        """Concatenate triples; if only some parts have weights, those of the others are 1."""
         if not parts:
             return cls.empty()
         h, r, t = (np.concatenate([getattr(p, c) for p in parts]) for c in "hrt")
         if all(p.weight is None for p in parts):
             return cls(h, r, t)
-        return cls(h, r, t, np.concatenate([p.certainty() for p in parts]))
+        return cls(h, r, t, np.concatenate([p.weights() for p in parts]))
 
     def __len__(self) -> int:
         return len(self.h)
@@ -65,46 +67,46 @@ class Triples:
         return f"Triples({len(self):,}{'' if self.weight is None else ', weighted'})"
 
     def array(self) -> Ids:
-        """The triples as the rows of one (N, 3) array."""
+        """Return the triples as the rows of an (N, 3) array."""
         return np.stack((self.h, self.r, self.t), axis=1)
 
-    def certainty(self) -> Weights:
-        """The weights, ones where there are none: (N,)."""
+    def weights(self) -> Weights:
+        """Return the weights, or ones if there are none: (N,)."""
         return np.ones(len(self), dtype=np.float32) if self.weight is None else self.weight
 
-    def take(self, index: Ids | NDArray[np.bool_] | slice) -> Triples:
-        """The triples at these positions, or where this mask holds."""
+    def take(self, index: Ids | Mask | slice) -> Triples:
+        """Return the triples at these positions, or where the mask is True."""
         weight = None if self.weight is None else self.weight[index]
         return Triples(self.h[index], self.r[index], self.t[index], weight)
 
     def unique(self) -> tuple[Triples, int]:
-        """Each triple once, where it first stood, with its largest weight; and how many went."""
-        key = self.keys(*self.extent())
+        """Return the distinct triples, each with its largest weight, and the number removed."""
+        key = self.keys(*self.id_bounds())
         order = np.argsort(key)
         starts = run_starts(key[order])
-        merged = len(self) - len(starts)
-        if not merged:
+        removed = len(self) - len(starts)
+        if not removed:
             return self, 0
         first = np.minimum.reduceat(order, starts)
         place = np.argsort(first)
         kept = self.take(first[place])
         if self.weight is not None:
             kept = replace(kept, weight=np.maximum.reduceat(self.weight[order], starts)[place])
-        return kept, merged
+        return kept, removed
 
-    def extent(self) -> tuple[int, int]:
-        """The smallest numbers of entities and of relations that these ids fit in."""
+    def id_bounds(self) -> tuple[int, int]:
+        """Return the smallest numbers of entities and relations that these ids fit in."""
         if not len(self):
             return 1, 1
         return int(max(self.h.max(), self.t.max())) + 1, int(self.r.max()) + 1
 
     def keys(self, entities: int, relations: int) -> Ids:
-        """One integer per triple, (h · relations + r) · entities + t, that sorts like it."""
+        """Return (h · relations + r) · entities + t, which sorts like the triples: (N,)."""
         heads = int(self.h.max(initial=0)) + 1
         if heads * relations * entities > np.iinfo(np.int64).max:
             raise KgflowError(
-                f"{entities:,} entities with {relations:,} relations are more than 64-bit keys "
-                "can tell apart: split the graph"
+                f"{entities:,} entities with {relations:,} relations are too many for 64-bit "
+                "keys: split the graph"
             )
         key = self.h * relations
         key += self.r
@@ -112,30 +114,30 @@ class Triples:
         key += self.t
         return key
 
-    def inverted(self, relations: int) -> Triples:
-        """The reciprocal triples (t, r + relations, h)."""
+    def inverse(self, relations: int) -> Triples:
+        """Return the triples (t, r + relations, h) of the inverse relations."""
         return Triples(self.t, self.r + relations, self.h, self.weight)
 
     def degrees(self, size: int) -> Ids:
-        """In how many triples, as head or tail, each of `size` entities stands: (size,)."""
+        """Count the triples of each of `size` entities, as head or tail: (size,)."""
         return np.bincount(np.concatenate((self.h, self.t)), minlength=size)
 
-    def entity_mask(self, size: int) -> NDArray[np.bool_]:
-        """Which of `size` entities occur here: (size,)."""
+    def entity_mask(self, size: int) -> Mask:
+        """Return which of `size` entities occur: (size,)."""
         mask = np.zeros(size, dtype=bool)
         mask[self.h] = True
         mask[self.t] = True
         return mask
 
-    def relation_mask(self, size: int) -> NDArray[np.bool_]:
-        """Which of `size` relations occur here: (size,)."""
+    def relation_mask(self, size: int) -> Mask:
+        """Return which of `size` relations occur: (size,)."""
         mask = np.zeros(size, dtype=bool)
         mask[self.r] = True
         return mask
 
 
 def run_starts(ascending: Ids) -> Ids:
-    """Where each new value begins, for values in ascending order that are not negative.
+    """Return where each new value begins, for values that ascend and are not negative.
 
     Example:
         >>> run_starts(np.array([0, 0, 3, 7, 7])).tolist()

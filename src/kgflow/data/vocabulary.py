@@ -1,4 +1,4 @@
-"""The names of entities or relations, in a stable order."""
+"""Vocabularies: the names of entities or relations and their ids."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from kgflow.errors import KgflowError, suggest
 
-FEW = 12
-"""Relations that an error message can list."""
+MAX_LISTED = 12
+"""Maximum number of relations that an error message lists."""
+
+MAX_COMPARED = 20_000
+"""Maximum number of names that are all compared with a misspelt one."""
 
 
 class Vocabulary:
-    """Distinct names; the id of a name is its position.
+    """Distinct names, whose ids are their positions.
 
     Example:
         >>> countries = Vocabulary(["France", "Peru"])
@@ -32,7 +35,7 @@ class Vocabulary:
         self._ids = {name: i for i, name in enumerate(self.names)}
         if len(self._ids) < len(self.names):
             twice = next(name for i, name in enumerate(self.names) if self._ids[name] != i)
-            raise KgflowError(f"the {kind} {twice!r} occurs twice in one vocabulary: keep it once")
+            raise KgflowError(f"the {kind} {twice!r} occurs twice in a vocabulary: keep it once")
 
     def __len__(self) -> int:
         return len(self.names)
@@ -50,33 +53,33 @@ class Vocabulary:
         return f"Vocabulary({len(self):,} names, kind={self.kind!r})"
 
     def id(self, name: str) -> int:
-        """The id of a name; a misspelt name gets the nearest ones suggested."""
+        """Return the id of a name; the error for an unknown name suggests similar ones."""
         found = self._ids.get(name)
         if found is None:
             raise KgflowError(f"unknown {self.kind} {name!r}{self._hint(name)}")
         return found
 
     def ids(self, names: Iterable[str]) -> NDArray[np.int64]:
-        """The ids of names: (N,)."""
+        """Return the ids of names: (N,)."""
         return np.array([self.id(name) for name in names], dtype=np.int64)
 
-    def near(self, name: str) -> list[str]:
-        """The names worth comparing with a misspelt one."""
-        # Comparing names letter by letter is slow: on large graphs only those are worth it that
-        # differ within four letters in a row.
-        if len(self) <= 20_000:
+    def similar(self, name: str) -> list[str]:
+        """Return the names to compare with a misspelt one."""
+        # Comparing names is slow: in large graphs only those are compared that differ within four
+        # consecutive letters.
+        if len(self) <= MAX_COMPARED:
             return list(self.names)
         ends = [(name[:i], name[i + 4 :]) for i in range(0, len(name), 3)]
-        alike = (
+        candidates = (
             n
             for n in self.names
             if abs(len(n) - len(name)) <= 2
             and any(n.startswith(start) and n.endswith(end) for start, end in ends)
         )
-        return list(islice(alike, 5_000))
+        return list(islice(candidates, 5_000))
 
     def _hint(self, name: str) -> str:
-        # Short names such as P1 are never near each other; where there are few, all are shown.
-        few = self.kind == "relation" and 0 < len(self) <= FEW
+        # Short names such as P1 are never similar; if there are few relations, all are listed.
+        few = self.kind == "relation" and 0 < len(self) <= MAX_LISTED
         known = f"; known are {', '.join(self)}" if few else ""
-        return suggest(name, self.near(name)) or known
+        return suggest(name, self.similar(name)) or known

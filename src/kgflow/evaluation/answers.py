@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import Entities, top_k
+from kgflow.kernels import EncodedEntities, top_k
 from kgflow.models import Model
 
 CHUNK = 512
@@ -34,7 +34,7 @@ def best_answers(
         progress: called with the share of the work that is done.
     """
     model.eval()
-    entities = Entities(model.entity.weight, model.answer_keys, model.interaction)
+    entities = EncodedEntities(model.entity.weight, model.answer_keys, model.interaction)
     k, device = min(k, len(entities)), model.entity.weight.device
     # With none of nothing in front, no query at all is no special case.
     scores, ids = [torch.empty(0, k)], [torch.empty(0, k, dtype=torch.long)]
@@ -42,8 +42,8 @@ def best_answers(
         head, relation = h[low : low + CHUNK], r[low : low + CHUNK]
         row, tail, _ = known.gather(known.find(head, relation))
         query = model.query(*(torch.from_numpy(x).to(device) for x in (head, relation)))
-        banned = torch.from_numpy(row).to(device), torch.from_numpy(tail).to(device)
-        best = top_k(query.Q, query.a, entities, k, banned)
+        excluded = torch.from_numpy(row).to(device), torch.from_numpy(tail).to(device)
+        best = top_k(query.Q, query.a, entities, k, excluded)
         scores.append(best.score.cpu())
         ids.append(best.entity.cpu())
         progress(min(1.0, (low + CHUNK) / len(h)))

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from kgflow.data import QueryIndex
 from kgflow.evaluation.metrics import Floats, Metrics, metrics
-from kgflow.kernels import Entities, filtered_ranks
+from kgflow.kernels import EncodedEntities, filtered_ranks
 from kgflow.models import Model
 
 MEMORY = 2**25
@@ -122,7 +122,7 @@ def all_scores(
     size = max(1, min(memory // widest, 8192))
     model.eval()
     try:
-        entities = Entities(model.entity.weight, model.answer_keys, model.interaction)
+        entities = EncodedEntities(model.entity.weight, model.answer_keys, model.interaction)
         for low in range(0, len(questions), size):
             rows = np.arange(low, min(low + size, len(questions)))
             h, r = (torch.from_numpy(ids[rows]).to(device) for ids in (questions.h, questions.r))

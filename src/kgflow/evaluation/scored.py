@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import Entities
+from kgflow.kernels import EncodedEntities
 from kgflow.models import Model
 
 MEMORY = 2**24
@@ -50,7 +50,7 @@ def scored(
     """
     model.eval()
     device = model.entity.weight.device
-    entities = Entities(model.entity.weight, model.answer_keys, model.interaction)
+    entities = EncodedEntities(model.entity.weight, model.answer_keys, model.interaction)
     row, t, _ = questions.gather(np.arange(len(questions)))
     size = max(1, memory // max(1, questions.entities, model.relation.weight.shape[1]))
     for low in range(0, len(row), size):

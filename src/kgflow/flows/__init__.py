@@ -1,10 +1,14 @@
-"""The paper's Eq. 2 as algebra: x0 (variable), f (function), f(x0) (flow), D (similarity)."""
+"""Normalizing flow embeddings as algebra (the paper's Eq. 2): x0, f, f(x0) and D.
+
+x0 is a random variable or a point (`variables`), f an invertible function (`functions`, `spline`),
+f(x0) a flow (`flow`), and D a similarity of two flows (`similarities`), in closed form where there
+is one (`coordinates`), else by numerical integration (`quadrature`).
+"""
 
 from kgflow.flows.basis import Basis
-from kgflow.flows.blocks import BlockNorm, Orthogonal
 from kgflow.flows.coordinates import Coordinates, coordinates, moment
 from kgflow.flows.flow import Flow
-from kgflow.flows.function import (
+from kgflow.flows.functions import (
     Affine,
     Composition,
     Function,
@@ -14,19 +18,25 @@ from kgflow.flows.function import (
     Translation,
     compose,
 )
-from kgflow.flows.inverse import Inverse
-from kgflow.flows.plane import Moduli, Rotation
-from kgflow.flows.push import Gaussianise, Uniformise
+from kgflow.flows.nonlinear import Inverse, NormalToUniform, UniformToNormal
+from kgflow.flows.points import (
+    BlockNorm,
+    ComplexNorm,
+    MobiusRing,
+    Orthogonal,
+    Rotation,
+    TorusChord,
+    TorusNorm,
+)
 from kgflow.flows.quadrature import integrate
-from kgflow.flows.ring import MobiusRing
-from kgflow.flows.similarity import (
+from kgflow.flows.similarities import (
+    FactorizedSimilarity,
     InnerProduct,
     Keys,
     KullbackLeibler,
-    Lowered,
     Norm,
-    Paired,
-    PrintedWasserstein,
+    PairwiseSimilarity,
+    PaperWasserstein,
     Query,
     Similarity,
     SquaredWasserstein,
@@ -34,8 +44,7 @@ from kgflow.flows.similarity import (
     integrate_wasserstein,
 )
 from kgflow.flows.spline import Spline, TwoPiece
-from kgflow.flows.torus import TorusChord, TorusNorm
-from kgflow.flows.variable import (
+from kgflow.flows.variables import (
     VARIABLES,
     Discrete,
     Logistic,
@@ -52,28 +61,28 @@ __all__ = [
     "Affine",
     "Basis",
     "BlockNorm",
+    "ComplexNorm",
     "Composition",
     "Coordinates",
     "Discrete",
+    "FactorizedSimilarity",
     "Flow",
     "Function",
-    "Gaussianise",
     "InnerProduct",
     "Inverse",
     "Keys",
     "KullbackLeibler",
     "Linear",
     "Logistic",
-    "Lowered",
     "MobiusRing",
-    "Moduli",
     "Norm",
     "Normal",
+    "NormalToUniform",
     "NotInvertibleError",
     "Orthogonal",
-    "Paired",
+    "PairwiseSimilarity",
+    "PaperWasserstein",
     "Point",
-    "PrintedWasserstein",
     "Query",
     "Rotation",
     "Scaled",
@@ -87,7 +96,7 @@ __all__ = [
     "Triangular",
     "TwoPiece",
     "Uniform",
-    "Uniformise",
+    "UniformToNormal",
     "Variable",
     "compose",
     "coordinates",

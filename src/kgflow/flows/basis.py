@@ -1,4 +1,4 @@
-"""The functions that a spline is a combination of."""
+"""Bases of splines: integrals of B-splines."""
 
 import math
 from dataclasses import dataclass
@@ -8,24 +8,25 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from kgflow.flows.variable import Variable
+from kgflow.flows.variables import Variable
 
 
 @dataclass(frozen=True)
 class Basis:
-    r"""K rising functions :math:`\varphi_k` of the line, whose slopes add up to 1 everywhere.
+    r"""K increasing functions :math:`\varphi_k` of the real line, whose slopes add up to 1.
 
-    The slopes are the B-splines over the knots: steps (degree 1, so that every combination is
-    piecewise linear), hats (degree 2, piecewise quadratic) or parabolic bumps (degree 3, piecewise
-    cubic). Beyond the outer knots all go on in straight lines, and :math:`\varphi_k(0) = 0`. So a
-    combination with coefficients of one sign is monotone, and with equal ones it is linear.
+    The slopes are the B-splines over the knots: step functions (degree 1, so that every linear
+    combination is piecewise linear), hat functions (degree 2, piecewise quadratic) or piecewise
+    parabolas (degree 3, piecewise cubic). Beyond the outer knots all functions are linear, and
+    :math:`\varphi_k(0) = 0`. So a combination with coefficients of one sign is monotone, and one
+    with equal coefficients is linear.
 
     Args:
-        degree: of the functions, 1 or more.
-        knots: in rising order; at least two, except for degree 1.
+        degree: degree of the functions, 1 or more.
+        knots: knots in ascending order; at least two, except for degree 1.
 
     Example:
-        >>> Basis(1, (0.0,)).values(torch.tensor([-2.0, 3.0]))  # NFE-2's two halves
+        >>> Basis(1, (0.0,)).values(torch.tensor([-2.0, 3.0]))  # the basis of NFE-2
         [tensor([-2.,  0.]), tensor([0., 3.])]
         >>> Basis(2, (-1.0, 1.0)).slopes(torch.tensor([-3.0, 0.0, 0.5]))
         [tensor([1.0000, 0.5000, 0.2500]), tensor([0.0000, 0.5000, 0.7500])]
@@ -35,16 +36,19 @@ class Basis:
     knots: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        fewest = 0 if self.degree == 1 else 2
-        falls = any(a > b for a, b in pairwise(self.knots))
-        if self.degree < 1 or len(self.knots) < fewest or falls:
-            raise ValueError(f"no basis of degree {self.degree} has knots {self.knots}")
+        minimum = 0 if self.degree == 1 else 2
+        descending = any(a > b for a, b in pairwise(self.knots))
+        if self.degree < 1 or len(self.knots) < minimum or descending:
+            raise ValueError(
+                f"degree {self.degree} with knots {self.knots} is no basis: give a degree above 0 "
+                "and ascending knots, two or more for a degree above 1"
+            )
 
     @classmethod
     def over(cls, x0: Variable, degree: int, size: int) -> "Basis":
-        """`size` functions, with knots that cut a symmetric x0 into equally likely pieces.
+        """Return `size` functions with knots at equidistant quantiles of a symmetric x0.
 
-        Fewer functions than the degree are of the highest degree that they can be.
+        With fewer functions than the degree, the degree is reduced to their number.
 
         Example:
             >>> from kgflow.flows import Uniform
@@ -54,7 +58,7 @@ class Basis:
         degree = min(degree, size)
         pieces = size if degree == 1 else size - degree + 3
         levels = torch.arange(1, pieces, dtype=torch.float64) / pieces
-        # Half the way to their mirror images: so they are symmetric to the last digit.
+        # The mean with their mirror images makes them exactly symmetric.
         knots = (x0.icdf(levels) - x0.icdf(levels.flip(0))) / 2
         return cls(degree, tuple(knots.tolist()))
 
@@ -63,50 +67,52 @@ class Basis:
         r"""Whether :math:`\varphi_{K+1-k}(x) = -\varphi_k(-x)`."""
         return self.knots == tuple(-knot for knot in reversed(self.knots))
 
-    def shrunk(self, factor: float) -> "Basis":
-        """The basis whose combinations are those of this one at ``factor * x``."""
+    def rescaled(self, factor: float) -> "Basis":
+        """Return the basis whose combinations are those of this one at ``factor * x``."""
         return Basis(self.degree, tuple(sorted(knot / factor for knot in self.knots)))
 
     def pieces(self) -> list[tuple[float, float]]:
-        """The intervals between different knots, from minus infinity to infinity."""
+        """Return the intervals between distinct knots, from minus infinity to infinity."""
         return list(pairwise((-math.inf, *sorted(set(self.knots)), math.inf)))
 
-    def middles(self) -> list[float]:
-        """A number inside every piece."""
+    def midpoints(self) -> list[float]:
+        """Return one x inside every piece."""
         ends = sorted(set(self.knots))
         if not ends:
             return [0.0]
         return [ends[0] - 1, *((a + b) / 2 for a, b in pairwise(ends)), ends[-1] + 1]
 
-    def straight(self, low: float, high: float) -> bool:
-        """Whether all functions are straight lines on a piece."""
+    def is_linear(self, low: float, high: float) -> bool:
+        """Return whether all functions are linear between low and high."""
         return self.degree == 1 or math.isinf(high - low)
 
     def slopes(self, x: Tensor) -> list[Tensor]:
-        """The K slopes at x."""
+        """Return the K slopes at x."""
         if self.degree == 1:
             return _steps(x, self.knots)
-        return self._splines(self._near(x), self.degree - 1)
+        return self._splines(self._clamped(x), self.degree - 1)
 
     def values(self, x: Tensor) -> list[Tensor]:
-        """The K functions at x."""
+        """Return the K functions at x."""
         if self.degree == 1:
             ends = pairwise((-math.inf, *self.knots, math.inf))
             return [x.clamp(a, b) - min(max(a, 0.0), b) for a, b in ends]
-        return [area - left for area, left in zip(self._areas(x), self._left, strict=True)]
+        return [
+            value - offset for value, offset in zip(self._integrals(x), self._at_zero, strict=True)
+        ]
 
     @cached_property
-    def _left(self) -> list[float]:
-        """The areas on the left of 0."""
-        return [float(area) for area in self._areas(torch.zeros((), dtype=torch.float64))]
+    def _at_zero(self) -> list[float]:
+        """Integrals of the slopes from the first knot to 0."""
+        return [float(value) for value in self._integrals(torch.zeros((), dtype=torch.float64))]
 
-    def _near(self, x: Tensor) -> Tensor:
+    def _clamped(self, x: Tensor) -> Tensor:
         return x.clamp(self.knots[0], self.knots[-1])
 
-    def _areas(self, x: Tensor) -> list[Tensor]:
-        """The integrals of the slopes from the first knot to x."""
-        # Of a B-spline it is its width times the sum of all later B-splines of one degree more.
-        p, near, found = self.degree, self._near(x), []
+    def _integrals(self, x: Tensor) -> list[Tensor]:
+        """Return the integrals of the slopes from the first knot to x."""
+        # The integral of a B-spline is its width times a sum of B-splines of the next degree.
+        p, near, found = self.degree, self._clamped(x), []
         t, total = self._padded(p - 1), torch.zeros_like(x)
         higher, slopes = self._splines(near, p)[1:], self.slopes(x)
         for k in reversed(range(len(slopes))):
@@ -115,11 +121,11 @@ class Basis:
         return found[::-1]
 
     def _splines(self, x: Tensor, degree: int) -> list[Tensor]:
-        """The B-splines of a degree of 1 or more at an x between the knots, by recursion."""
+        """Return the B-splines of a degree of 1 or more at x, by the Cox-de Boor recursion."""
         t, none = self._padded(degree), [torch.zeros_like(x)] * degree
         found = none + _steps(x, self.knots[1:-1]) + none
         for p in range(1, degree + 1):
-            rising = [_share(x, t[i], t[i + p]) for i in range(len(found))]
+            rising = [_fraction(x, t[i], t[i + p]) for i in range(len(found))]
             pairs = zip(pairwise(found), pairwise(rising), strict=True)
             found = [a * left + (1 - b) * right for (left, right), (a, b) in pairs]
         return found
@@ -129,11 +135,11 @@ class Basis:
 
 
 def _steps(x: Tensor, cuts: tuple[float, ...]) -> list[Tensor]:
-    """One where x is in a piece between the cuts, for each piece."""
+    """Return the indicator functions of the pieces between the cuts at x."""
     above = [torch.ones_like(x), *((x > cut).to(x) for cut in cuts), torch.zeros_like(x)]
     return [a - b for a, b in pairwise(above)]
 
 
-def _share(x: Tensor, low: float, high: float) -> Tensor:
-    """How much of [low, high] lies below x; no B-spline lives on an empty one."""
+def _fraction(x: Tensor, low: float, high: float) -> Tensor:
+    """Return the fraction of [low, high] below x, or 0 for an empty interval."""
     return (x - low) / (high - low) if high > low else torch.zeros_like(x)

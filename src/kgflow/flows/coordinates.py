@@ -1,9 +1,9 @@
-r"""Quantile functions as coordinates in a fixed basis, and the Gram matrix of that basis.
+r"""Closed forms: coordinates of quantile functions in a basis, and its Gram matrix.
 
-On the line the squared Wasserstein distance is the squared L2 distance of the quantile functions.
-Where both are combinations :math:`\sum_j c_j \phi_j` of one basis, it is
+In one dimension the squared Wasserstein distance is the squared L2 distance of the quantile
+functions. If both are linear combinations :math:`\sum_j c_j \phi_j` of one basis, it is
 :math:`(c-d)^T G (c-d)` with :math:`G_{ij} = \int_0^1 \phi_i \phi_j`, and with :math:`G = LL^T` the
-plain :math:`|L^T c - L^T d|^2`.
+squared Euclidean distance :math:`|L^T c - L^T d|^2`.
 """
 
 import math
@@ -15,19 +15,19 @@ from torch import Tensor
 
 from kgflow.flows.basis import Basis
 from kgflow.flows.flow import Flow
-from kgflow.flows.function import Affine, Function, Scaling, Translation
+from kgflow.flows.functions import Affine, Function, Scaling, Translation
 from kgflow.flows.quadrature import EDGE, integrate
 from kgflow.flows.spline import Spline
-from kgflow.flows.variable import SQRT3, Normal, Point, Uniform, Variable
+from kgflow.flows.variables import SQRT3, Normal, Point, Uniform, Variable
 
 Interval = tuple[float, float]
 LINE, LEFT, RIGHT = (-math.inf, math.inf), (-math.inf, 0.0), (0.0, math.inf)
 
 
 class Coordinates(NamedTuple):
-    """Where a quantile function stands in a basis.
+    """Coordinates of quantile functions in a basis, with the Gram matrix of the basis.
 
-    Two of them can be compared when they are of one `basis`: one family of functions, one x0.
+    Two of them are comparable if their `basis` is equal: the same family of functions and x0.
     """
 
     basis: tuple[str | Basis, Variable | None]
@@ -35,7 +35,7 @@ class Coordinates(NamedTuple):
     gram: tuple[tuple[float, ...], ...]
 
     def euclidean(self) -> Tensor:
-        r""":math:`L^T c`: coordinates whose plain squared distance is W, ``(..., J n)``."""
+        r"""Return :math:`L^T c`, whose squared Euclidean distance is W, ``(..., J n)``."""
         if len(self.parts) == 1:
             return self.parts[0] * math.sqrt(self.gram[0][0])
         factor = cholesky(self.gram)
@@ -43,13 +43,13 @@ class Coordinates(NamedTuple):
             _combine([(factor[i][j], self.parts[i]) for i in range(j, len(self.parts))])
             for j in range(len(self.parts))
         ]
-        # A part may be one number, made elsewhere: the first has the flow's own type and device.
+        # A part may be a scalar on another device: the first has the dtype and device of the flow.
         alike = [part.to(self.parts[0]) for part in mixed]
         return torch.cat(torch.broadcast_tensors(*alike), dim=-1)
 
 
 def coordinates(flow: Flow) -> Coordinates | None:
-    """The coordinates of a flow's quantile functions, or None where no closed form is known.
+    """Return the coordinates of a flow's quantile functions, or None without a closed form.
 
     Example:
         >>> f = Affine(mu=torch.tensor([1.0]), sigma=torch.tensor([-2.0]))
@@ -57,7 +57,7 @@ def coordinates(flow: Flow) -> Coordinates | None:
         (tensor([1.]), tensor([2.]))
     """
     if isinstance(flow.x0, Point):
-        parts = flow.reals
+        parts = flow.real_components
         return Coordinates((f"point of {len(parts)}", None), parts, identity(len(parts)))
     if not flow.x0.symmetric:
         return None
@@ -72,7 +72,7 @@ def _coordinates(f: Function, x0: Variable) -> Coordinates | None:
 
 @_coordinates.register
 def _(f: Translation, x0: Variable) -> Coordinates:
-    # All of x0's own shape is common to both sides and cancels.
+    # The quantile function of x0 itself is the same for both flows and cancels.
     return Coordinates(("translation", x0), (f.mu,), ((1.0,),))
 
 
@@ -90,24 +90,24 @@ def _(f: Affine, x0: Variable) -> Coordinates:
 def _(f: Spline, x0: Variable) -> Coordinates | None:
     if not f.basis.symmetric:
         return None
-    return Coordinates((f.basis, x0), (f.mu, *f.rising()), spline_gram(x0, f.basis))
+    return Coordinates((f.basis, x0), (f.mu, *f.increasing_scales()), spline_gram(x0, f.basis))
 
 
 @cache
 def identity(size: int) -> tuple[tuple[float, ...], ...]:
-    """The Gram matrix of a basis that is orthonormal already."""
+    """Return the Gram matrix of an orthonormal basis."""
     return tuple(tuple(float(i == j) for j in range(size)) for i in range(size))
 
 
 @cache
 def affine_gram(x0: Variable) -> tuple[tuple[float, ...], ...]:
-    """The Gram matrix of {1, x0's quantile function}: the identity, for mean 0 and variance 1."""
+    """Return the Gram matrix of {1, F⁻¹} for the quantile function F⁻¹ of x0."""
     return ((1.0, 0.0), (0.0, moment(x0, 2, LINE)))
 
 
 @cache
 def spline_gram(x0: Variable, basis: Basis) -> tuple[tuple[float, ...], ...]:
-    """The Gram matrix of {1, the functions of a basis at x0's quantile function}, integrated."""
+    """Return the Gram matrix of {1, φ₁(F⁻¹), …, φ_K(F⁻¹)} by numerical integration."""
     knots = [x0.cdf(torch.tensor(knot, dtype=torch.float64)) for knot in basis.knots]
 
     def products(z: Tensor) -> Tensor:
@@ -121,9 +121,9 @@ def spline_gram(x0: Variable, basis: Basis) -> tuple[tuple[float, ...], ...]:
 
 @cache
 def cholesky(gram: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
-    """The lower triangular factor L of a Gram matrix, G = L L'.
+    """Return the Cholesky factor L of a Gram matrix, G = L Lᵀ, lower triangular.
 
-    A function that depends on those before it, as on a discrete x0, gets a column of zeros.
+    A linearly dependent basis function, as with a discrete x0, gets a column of zeros.
     """
     size = range(len(gram))
     L = [[0.0 for _ in size] for _ in size]
@@ -137,7 +137,7 @@ def cholesky(gram: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ..
 
 @singledispatch
 def moment(x0: Variable, power: int, interval: Interval) -> float:
-    r"""The partial moment :math:`\mathbb E[x_0^p; x_0 \in I]`, integrated where it has no formula.
+    r"""Compute the partial moment :math:`\mathbb E[x_0^p; x_0 \in I]`, by default numerically.
 
     Example:
         >>> round(moment(Normal(), 1, RIGHT), 4)  # 1 / sqrt(2 pi)
@@ -165,7 +165,9 @@ def _(x0: Normal, power: int, interval: Interval) -> float:
         return (step, -bell, step - edge)[power]
 
     if power > 2:
-        raise NotImplementedError("the normal's partial moments are written up to power 2")
+        raise NotImplementedError(
+            "partial moments of the normal distribution are implemented up to power 2"
+        )
     return antiderivative(interval[1]) - antiderivative(interval[0])
 
 

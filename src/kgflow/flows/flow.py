@@ -1,4 +1,4 @@
-"""f(x0): what a function makes of the initial object."""
+"""Flows f(x0): distributions or points that a function maps x0 to."""
 
 from dataclasses import dataclass
 from functools import singledispatch
@@ -7,10 +7,10 @@ import torch
 from torch import Tensor
 from torch.distributions import TransformedDistribution
 
-from kgflow.flows.function import Function, Linear, Scaling
+from kgflow.flows.functions import Function, Linear, Scaling
 from kgflow.flows.quadrature import integrate, rule
 from kgflow.flows.spline import Spline
-from kgflow.flows.variable import Point, Scaled, Variable
+from kgflow.flows.variables import Point, Scaled, Variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +18,8 @@ class Flow:
     r"""The random vector (or, for a point x0, the vector) :math:`f(x_0)`.
 
     Args:
-        x0: one variable; each of the n coordinates of f acts on its own copy of it.
-        f: an invertible function with parameters ``(..., n)``.
+        x0: random variable, of which each of the n coordinates has its own copy, or point.
+        f: invertible function with parameters ``(..., n)``.
 
     Example:
         >>> from kgflow.flows import Affine, Flow, Normal
@@ -35,27 +35,27 @@ class Flow:
 
     @property
     def value(self) -> Tensor:
-        """The point f(x0), of shape ``(..., n)``; only a point x0 has it."""
+        """Point f(x0), ``(..., n)``, for a point x0."""
         if not isinstance(self.x0, Point):
-            raise TypeError(f"{self.x0} is random: its image has a distribution, not a value")
+            raise TypeError(f"x0 = {self.x0} is random: f(x0) has a distribution, but no value")
         x0 = torch.tensor(self.x0.value, dtype=torch.float64)
         return self.f.forward(x0).expand(self.f.shape)
 
     @property
-    def reals(self) -> tuple[Tensor, ...]:
-        """The value as real numbers, ``(..., n)`` each: itself, or its real and imaginary part."""
+    def real_components(self) -> tuple[Tensor, ...]:
+        """The value, or its real and imaginary part if it is complex, ``(..., n)`` each."""
         value = self.value
         return (value.real, value.imag) if value.is_complex() else (value,)
 
     @property
     def variable(self) -> Variable:
-        """The random x0; a point has no distribution."""
+        """The random x0; raises TypeError for a point."""
         if isinstance(self.x0, Point):
             raise TypeError("a point x0 has no density, quantile or entropy")
         return self.x0
 
     def unscaled(self) -> "Flow":
-        """The same flow with x0 in place of x0/k, which is one more scaling of it."""
+        """Return the same flow of the unscaled x0, with the factor of x0/k as a scaling in f."""
         if not isinstance(self.x0, Scaled):
             return self
         factor = torch.tensor(self.x0.factor, dtype=torch.float64, device=self.f.device)
@@ -63,54 +63,54 @@ class Flow:
 
     @property
     def marginals(self) -> TransformedDistribution:
-        """The n one-dimensional distributions, by Eq. 1."""
+        """Marginal distributions of the n coordinates, by Eq. 1."""
         flow = self.unscaled()
         return TransformedDistribution(flow.variable, [flow.f], validate_args=False)
 
     def log_prob(self, x: Tensor) -> Tensor:
-        r"""Eq. 1: :math:`\log p_{x_0}(f^{-1}(x)) + \log|\det \partial f^{-1}/\partial x|`.
+        r"""Compute Eq. 1: :math:`\log p_{x_0}(f^{-1}(x)) + \log|\det \partial f^{-1}/\partial x|`.
 
         Args:
-            x: ``(..., n)``.
+            x: points, ``(..., n)``.
 
         Returns:
-            The joint log density, ``(...)``.
+            Joint log density, ``(...)``.
         """
         return self.marginals.log_prob(x).sum(-1)
 
     def sample(self, count: int) -> Tensor:
-        """Draw ``(count, ..., n)``."""
+        """Draw a sample ``(count, ..., n)``."""
         z = torch.rand(count, *self.f.shape, dtype=torch.float64)
         return self.quantile(z.clamp(min=2**-53).to(next(iter(self.f.tensors()), z)))
 
     def quantile(self, z: Tensor) -> Tensor:
-        r"""The marginal quantile functions: :math:`f(F_{x_0}^{-1}(z))`, mirrored where f falls."""
+        r"""Return the quantiles :math:`f(F_{x_0}^{-1}(z))`, with 1 - z where f decreases."""
         x0 = self.variable
         return self.f.forward(torch.where(self.f.sign >= 0, x0.icdf(z), x0.icdf(1 - z)))
 
     def kinks(self) -> list[Tensor]:
-        """The z where the quantile function has kinks or jumps, and their mirror images."""
+        """Return the z where the quantile function may have kinks or jumps, and 1 - z of them."""
         below = [self.variable.cdf(x) for x in self.f.kinks()]
         below += self.variable.jumps().to(self.f.device)
         return below + [1 - z for z in below]
 
     def entropy(self) -> Tensor:
-        r"""The differential entropy :math:`H(f(x_0))`, ``(...)``."""
+        r"""Return the differential entropy :math:`H(f(x_0))`, ``(...)``."""
         change = self.entropy_change()
         return self.f.shape[-1] * self.variable.entropy().to(change) + change
 
     def entropy_change(self) -> Tensor:
-        r""":math:`H(f(x_0)) - H(x_0) = \mathbb E \log|f'(x_0)|`, summed over n, ``(...)``.
+        r"""Return :math:`H(f(x_0)) - H(x_0) = \mathbb E \log|f'(x_0)|`, summed over n, ``(...)``.
 
-        It is minus infinity where a scale is zero: the image is then a point.
+        It is minus infinity where a scale is zero: f(x0) is then a point.
         """
-        _ = self.f.sign  # refuses a fold, whose entropy is another
+        _ = self.f.sign  # raises if f is not monotone: the formula does not hold then
         return expected_log_slope(self.f, self.variable).expand(self.f.shape).sum(-1)
 
 
 @singledispatch
 def expected_log_slope(f: Function, x0: Variable) -> Tensor:
-    r""":math:`\mathbb E \log|f'(x_0)|` for each coordinate, integrated where it has no formula."""
+    r"""Compute :math:`\mathbb E \log|f'(x_0)|` of each coordinate, by default numerically."""
     breaks = [x0.cdf(x) for x in f.kinks()]
     return integrate(lambda z: f.slope(x0.icdf(z)).abs().log(), len(f.shape), breaks, f.device)
 
@@ -122,11 +122,11 @@ def _(f: Linear, x0: Variable) -> Tensor:
 
 @expected_log_slope.register
 def _(f: Spline, x0: Variable) -> Tensor:
-    # Node by node: the slopes of all flows at all nodes might not fit into memory.
+    # One node at a time: the slopes of all flows at all nodes might not fit into memory.
     total = torch.zeros_like(f.mu)
-    for piece, middle in zip(f.basis.pieces(), f.basis.middles(), strict=True):
+    for piece, middle in zip(f.basis.pieces(), f.basis.midpoints(), strict=True):
         low, high = x0.cdf(torch.tensor(piece, dtype=torch.float64, device=f.device))
-        if f.basis.straight(*piece):
+        if f.basis.is_linear(*piece):
             x, weights = low.new_tensor([middle]), high - low[None]
         else:
             nodes, weights = (part.to(low) * (high - low) for part in rule())

@@ -1,4 +1,4 @@
-"""Splines: the functions of NFE-2, and of what the paper's Discussion proposes beyond it."""
+"""Splines: the function of NFE-2, and the more flexible ones of the paper's Discussion."""
 
 import copy
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from kgflow.flows.basis import Basis
-from kgflow.flows.function import (
+from kgflow.flows.functions import (
     RULES,
     Composition,
     Function,
@@ -15,21 +15,22 @@ from kgflow.flows.function import (
     NotInvertibleError,
     Scaling,
     Translation,
-    nonzero,
+    require_nonzero,
 )
-from kgflow.flows.inverse import Inverse
+from kgflow.flows.nonlinear import Inverse
 
 
 class Spline(Function):
-    r""":math:`f(x) = \mu + \sum_k \sigma_k \varphi_k(x)` in a basis of rising functions.
+    r""":math:`f(x) = \mu + \sum_k \sigma_k \varphi_k(x)` in a basis of increasing functions.
 
-    It is invertible where all scales have one sign. A linear function after it is a spline of the
-    same basis, so that for every h and linear r there is a t with :math:`f_t = f_r \circ f_h`.
+    It is invertible if all scales have the same sign. Its composition with a linear outer function
+    is a spline in the same basis, so that for every h and linear r there is a t with
+    :math:`f_t = f_r \circ f_h`.
 
     Args:
-        basis: the K functions :math:`\varphi_k`.
-        mu: f(0).
-        scales: the K scales.
+        basis: K functions :math:`\varphi_k`.
+        mu: f(0), ``(..., n)``.
+        scales: K scales, ``(..., n)`` each.
 
     Example:
         >>> scales = [torch.tensor(s) for s in (1.0, 2.0, 3.0)]
@@ -43,44 +44,46 @@ class Spline(Function):
         self.basis, self.mu, self.scales = basis, mu, tuple(scales)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The combination of the basis."""
+        """Return the linear combination of the basis functions."""
         return self._combine(self.basis.values(x)) + self.mu
 
     def slope(self, x: Tensor) -> Tensor:
-        """The same combination of the basis' slopes."""
+        """Return the same linear combination of the slopes of the basis functions."""
         return self._combine(self.basis.slopes(x))
 
     @property
     def sign(self) -> Tensor:  # type: ignore[override]
-        """Whether it increases (1) or decreases (-1); a fold, which does both, is refused."""
+        """Sign of the slopes; raises `NotInvertibleError` if they have both signs."""
         signs = torch.stack(torch.broadcast_tensors(*(scale.sign() for scale in self.scales)))
         if bool((signs.amin(0) * signs.amax(0) < 0).any()):
-            raise NotInvertibleError("a piecewise function needs slopes of one sign")
+            raise NotInvertibleError(
+                "a spline without slopes of one sign is not monotone: it has no inverse"
+            )
         return signs.sum(0).sign()
 
     def inverse(self) -> Function:
-        """Solved numerically; refused where a piece is flat."""
-        _ = self.sign  # refuses a fold
-        for x in self.basis.middles():
-            nonzero(self.slope(self.mu.new_tensor(x)))
+        """Return the numerical inverse, or raise `NotInvertibleError` if a piece is constant."""
+        _ = self.sign  # raises if it is not monotone
+        for x in self.basis.midpoints():
+            require_nonzero(self.slope(self.mu.new_tensor(x)))
         return Inverse(self)
 
     def kinks(self) -> list[Tensor]:
-        """The knots."""
+        """Return the knots."""
         return [self.mu.new_tensor(knot) for knot in self.basis.knots]
 
-    def rising(self) -> tuple[Tensor, ...]:
-        """The scales of the function that rises to the same values, over a symmetric basis."""
+    def increasing_scales(self) -> tuple[Tensor, ...]:
+        """Return the scales of the increasing spline with the same law, for a symmetric basis."""
         return tuple(scale.abs() for scale in self._ordered(self.sign >= 0))
 
     def like(self, mu: Tensor, scales: Sequence[Tensor]) -> "Spline":
-        """Another of the same family and basis."""
+        """Return a spline of the same class and basis with other parameters."""
         new = copy.copy(self)
         new.mu, new.scales = mu, tuple(scales)
         return new
 
     def _ordered(self, keep: Tensor) -> list[Tensor]:
-        """The scales, from last to first where they are not to be kept."""
+        """Return the scales, in reversed order where `keep` is False."""
         pairs = zip(self.scales, reversed(self.scales), strict=True)
         return [torch.where(keep, straight, mirrored) for straight, mirrored in pairs]
 
@@ -92,7 +95,7 @@ class Spline(Function):
 class TwoPiece(Spline):
     r""":math:`f(x) = \sigma_1 x + \mu` for :math:`x \le 0`, else :math:`\sigma_2 x + \mu` (Eq. 6).
 
-    It is invertible where :math:`\sigma_1 \sigma_2 > 0`.
+    It is invertible if :math:`\sigma_1 \sigma_2 > 0`.
 
     Example:
         >>> f = TwoPiece(mu=torch.tensor(1.0), left=torch.tensor(2.0), right=torch.tensor(3.0))
@@ -114,27 +117,27 @@ class TwoPiece(Spline):
         return self.scales[1]
 
     def inverse(self) -> Function:
-        """Back to the kink, then one over the slopes, which swap sides where f decreases."""
-        left, right = (1 / nonzero(half) for half in self._ordered(self.sign >= 0))
+        """Return the two-piece function with inverse slopes, exchanged where f decreases."""
+        left, right = (1 / require_nonzero(half) for half in self._ordered(self.sign >= 0))
         return TwoPiece(torch.zeros_like(self.mu), left, right) @ Translation(-self.mu)
 
 
 HALVES = Basis(1, (0.0,))
-"""The negative part of x, and its positive part."""
+"""Basis of the negative part of x and its positive part."""
 
 
-def _move(f: Linear, g: Spline) -> Spline:
+def _compose_linear_spline(f: Linear, g: Spline) -> Spline:
     return g.like(f.forward(g.mu), [f.sigma * scale for scale in g.scales])
 
 
-def _shrink(f: Spline, g: Scaling) -> Function:
-    # The knots are shared: they can move all together, or be at 0, where a scaling leaves them.
+def _compose_spline_scaling(f: Spline, g: Scaling) -> Function:
+    # All coordinates share the knots: one scaling can move them, and knots at 0 stay anyway.
     if any(f.basis.knots) and (g.sigma.ndim or g.sigma.requires_grad):
         return Composition(f, g)
     new = f.like(f.mu, [scale * g.sigma for scale in f._ordered(g.sigma >= 0)])
     if any(f.basis.knots) and g.sigma != 0:
-        new.basis = f.basis.shrunk(float(g.sigma))
+        new.basis = f.basis.rescaled(float(g.sigma))
     return new
 
 
-RULES += [(Linear, Spline, _move), (Spline, Scaling, _shrink)]
+RULES += [(Linear, Spline, _compose_linear_spline), (Spline, Scaling, _compose_spline_scaling)]

@@ -1,49 +1,67 @@
-"""What works on S = QKᵀ + a + b in blocks; it knows no model and no data."""
+"""Losses, ranks and top-k over S = QKᵀ + a + b, computed block by block.
 
-from kgflow.kernels.blocks import BLOCK, blocks
-from kgflow.kernels.entities import TILE, Entities, Interaction, Lower
-from kgflow.kernels.kernel import Gradients, Kernel, Pass, Targets
-from kgflow.kernels.keys import AutogradKeys, BiasedKeys, FoldedKeys, KeyMap, RowKeys
-from kgflow.kernels.one_vs_all import differentiable, one_vs_all
-from kgflow.kernels.pairwise import Pairwise, PairwiseKernel, PairwiseSoftmax
-from kgflow.kernels.pullback import Dense, Pullback, Sparse
-from kgflow.kernels.ranks import Ranks, compare, filtered_ranks
-from kgflow.kernels.sink import Sink, Stored
-from kgflow.kernels.softmax import SoftmaxKernel
-from kgflow.kernels.topk import Best, Exact, Search, top_k
+The kernels depend on torch only: they take query vectors, embeddings and a function that encodes
+embeddings as keys, and are the same for every model.
+"""
+
+from kgflow.kernels.autograd import differentiable_loss, one_vs_all
+from kgflow.kernels.blocks import BLOCK, TILE, Positions, blocks
+from kgflow.kernels.entities import EncodedEntities, EncodeKeys, Interaction, require_finite
+from kgflow.kernels.keys import AutogradKeys, BiasedKeys, IdentityKeys, KeyEncoder, WassersteinKeys
+from kgflow.kernels.loss_kernel import (
+    GradientAccumulator,
+    Gradients,
+    LossKernel,
+    Targets,
+    WholeGradient,
+)
+from kgflow.kernels.matrix_product import LogisticKernel, SoftmaxKernel
+from kgflow.kernels.pairwise import PairwiseKernel, PairwiseLogistic, PairwiseSoftmax
+from kgflow.kernels.ranking import (
+    ExactSearch,
+    Ranks,
+    TopK,
+    TopKSearch,
+    count_higher_scores,
+    filtered_ranks,
+    top_k,
+)
+from kgflow.kernels.score_gradient import ExactGradient, SampledGradient, ScoreGradient
 
 __all__ = [
     "BLOCK",
     "TILE",
     "AutogradKeys",
-    "Best",
     "BiasedKeys",
-    "Dense",
-    "Entities",
-    "Exact",
-    "FoldedKeys",
+    "EncodeKeys",
+    "EncodedEntities",
+    "ExactGradient",
+    "ExactSearch",
+    "GradientAccumulator",
     "Gradients",
+    "IdentityKeys",
     "Interaction",
-    "Kernel",
-    "KeyMap",
-    "Lower",
-    "Pairwise",
+    "KeyEncoder",
+    "LogisticKernel",
+    "LossKernel",
     "PairwiseKernel",
+    "PairwiseLogistic",
     "PairwiseSoftmax",
-    "Pass",
-    "Pullback",
+    "Positions",
     "Ranks",
-    "RowKeys",
-    "Search",
-    "Sink",
+    "SampledGradient",
+    "ScoreGradient",
     "SoftmaxKernel",
-    "Sparse",
-    "Stored",
     "Targets",
+    "TopK",
+    "TopKSearch",
+    "WassersteinKeys",
+    "WholeGradient",
     "blocks",
-    "compare",
-    "differentiable",
+    "count_higher_scores",
+    "differentiable_loss",
     "filtered_ranks",
     "one_vs_all",
+    "require_finite",
     "top_k",
 ]

@@ -1,4 +1,4 @@
-"""The losses over all entities of models that are no matrix product."""
+"""Loss kernels over all entities for interactions other than the matrix product."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -7,38 +7,42 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from kgflow.kernels.blocks import blocks
-from kgflow.kernels.entities import TILE, Interaction
-from kgflow.kernels.kernel import Gradients, Targets, also, by_column
-from kgflow.kernels.keys import KeyMap
-from kgflow.kernels.sink import Sink
+from kgflow.kernels.blocks import TILE, blocks
+from kgflow.kernels.entities import Interaction
+from kgflow.kernels.keys import KeyEncoder
+from kgflow.kernels.loss_kernel import (
+    GradientAccumulator,
+    Gradients,
+    Targets,
+    add_softplus_targets,
+)
 
 
-class Pairwise(ABC):
+class PairwiseKernel(ABC):
     r"""A loss of scores :math:`s_{ij} = g(q_i, k_j) + a_i + b_j`.
 
-    A few entities at a time meet all queries of the batch under autograd, are differentiated at
-    once and forgotten, so that memory stays bounded.
+    The scores of all queries and a block of entities are computed under autograd, differentiated
+    and released, so that memory stays bounded.
 
     Args:
-        keys: how rows become keys, and back.
-        interaction: g, of all queries and some keys.
+        keys: encoder of embeddings as keys.
+        interaction: g of all queries and a block of keys.
     """
 
-    def __init__(self, keys: KeyMap, interaction: Interaction) -> None:
+    def __init__(self, keys: KeyEncoder, interaction: Interaction) -> None:
         self.keys, self.interaction = keys, interaction
 
     @abstractmethod
     def begin(self, scores: Iterator[Tensor]) -> None:
-        """A batch begins; its scores ``(B, N)``, block by block, for who needs them before."""
+        """Prepare a batch; `scores` yields its S ``(B, N)`` by blocks, if they are needed."""
 
     @abstractmethod
-    def cost(self, S: Tensor) -> Tensor:
-        """What a block's scores ``(B, N)`` add to the loss of each query, ``(B,)``."""
+    def loss(self, S: Tensor) -> Tensor:
+        """Return what the scores of a block ``(B, N)`` add to the loss of each query, ``(B,)``."""
 
     @abstractmethod
-    def slope(self, S: Tensor) -> Tensor:
-        """The derivative of the loss by a block's scores, ``(B, N)``; may overwrite them."""
+    def derivative(self, S: Tensor) -> Tensor:
+        """Return the derivative of the loss by each score of a block; S may be overwritten."""
 
     @torch.no_grad()
     def __call__(
@@ -47,94 +51,92 @@ class Pairwise(ABC):
         a: Tensor,
         table: Tensor,
         targets: Targets,
-        sink: Sink,
+        accumulator: GradientAccumulator,
         value: bool = True,
     ) -> Gradients:
-        """One pass; the arguments are those of `Kernel`."""
+        """Compute the loss and its gradients; the arguments are those of `LossKernel`."""
         loss = Q.new_zeros((), dtype=torch.float64) if value else None
-        targets = by_column(targets)
-        size = self._size(Q, table)
-        edges = torch.arange(0, len(table) + size, size, device=Q.device)
-        bounds = torch.searchsorted(targets.column, edges).tolist()
+        targets, size = targets.by_column(), self._block_size(Q, table)
+        bounds = targets.block_bounds(len(table), size)
         grad_Q, grad_a = torch.zeros_like(Q), torch.zeros_like(a)
         query = Q.detach().requires_grad_()
         self.begin(self._scores(Q, a, table))
         for number, (low, high) in enumerate(blocks(len(table), size)):
-            K, b = self._keys(table[low:high])
+            K, b = self._encode(table[low:high])
             K.requires_grad_()
             with torch.enable_grad():
-                met = self.interaction(query, K)
-            S = met.detach() + a[:, None] + b
+                g = self.interaction(query, K)
+            S = g.detach() + a[:, None] + b
             here = slice(bounds[number], bounds[number + 1])
             true, y = (targets.row[here], targets.column[here] - low), targets.y[here]
             if loss is not None:
-                loss += (self.cost(S) * targets.c).sum() - (S[true] * y).sum()
+                loss += (self.loss(S) * targets.c).sum() - (S[true] * y).sum()
             if targets.e is not None:
-                extra, y = also(S[true], y, targets.e[here])
+                extra, y = add_softplus_targets(S[true], y, targets.e[here])
                 loss = loss if loss is None else loss + extra
-            G = self.slope(S).mul_(targets.c[:, None])
+            G = self.derivative(S).mul_(targets.c[:, None])
             G.index_put_(true, -y, accumulate=True)
-            by_Q, by_K = torch.autograd.grad(met, (query, K), G)
-            grad_Q += by_Q
+            block_grad_Q, grad_K = torch.autograd.grad(g, (query, K), G)
+            grad_Q += block_grad_Q
             grad_a += G.sum(1)
-            self.keys.backward(by_K, G.sum(0), sink.room(low, high))
-            sink.done(low, high)
+            self.keys.backward(grad_K, G.sum(0), accumulator.block_buffer(low, high))
+            accumulator.finish_block(low, high)
         return Gradients(loss, grad_Q, grad_a)
 
-    def _size(self, Q: Tensor, table: Tensor) -> int:
+    def _block_size(self, Q: Tensor, table: Tensor) -> int:
         return max(1, TILE // max(1, len(Q) * max(self.keys.width(table), Q.shape[1])))
 
-    def _keys(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        K, b = rows.new_empty(len(rows), self.keys.width(rows)), rows.new_empty(len(rows))
-        self.keys.forward(rows, K, b)
+    def _encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        K, b = x.new_empty(len(x), self.keys.width(x)), x.new_empty(len(x))
+        self.keys.forward(x, K, b)
         return K, b
 
     def _scores(self, Q: Tensor, a: Tensor, table: Tensor) -> Iterator[Tensor]:
-        for low, high in blocks(len(table), self._size(Q, table)):
-            K, b = self._keys(table[low:high])
+        for low, high in blocks(len(table), self._block_size(Q, table)):
+            K, b = self._encode(table[low:high])
             yield self.interaction(Q, K) + a[:, None] + b
 
 
-class PairwiseKernel(Pairwise):
-    """What `Kernel` computes, for models that are no matrix product.
+class PairwiseLogistic(PairwiseKernel):
+    """Logistic loss of `LogisticKernel` for interactions other than the matrix product.
 
     Args:
-        keys: how rows become keys, and back.
-        interaction: g, of all queries and some keys.
-        floor: what y has everywhere, as a share of c.
+        keys: encoder of embeddings as keys.
+        interaction: g of all queries and a block of keys.
+        smoothing: value that label smoothing adds to y everywhere, as a fraction of c.
     """
 
-    def __init__(self, keys: KeyMap, interaction: Interaction, floor: float = 0.0) -> None:
+    def __init__(self, keys: KeyEncoder, interaction: Interaction, smoothing: float = 0.0) -> None:
         super().__init__(keys, interaction)
-        self.floor = floor
+        self.smoothing = smoothing
 
     def begin(self, scores: Iterator[Tensor]) -> None:
-        """Nothing is needed before."""
+        """Do nothing."""
 
-    def cost(self, S: Tensor) -> Tensor:
-        """Softplus."""
-        cost = softplus(S).sum(1)
-        return cost - self.floor * S.sum(1) if self.floor else cost
+    def loss(self, S: Tensor) -> Tensor:
+        """Return the sums of softplus(s), minus those of the smoothing."""
+        loss = softplus(S).sum(1)
+        return loss - self.smoothing * S.sum(1) if self.smoothing else loss
 
-    def slope(self, S: Tensor) -> Tensor:
-        """The logistic function."""
-        slope = S.sigmoid_()
-        return slope.sub_(self.floor) if self.floor else slope
+    def derivative(self, S: Tensor) -> Tensor:
+        """Return sigmoid(s), minus the smoothing."""
+        sigmoid = S.sigmoid_()
+        return sigmoid.sub_(self.smoothing) if self.smoothing else sigmoid
 
 
-class PairwiseSoftmax(Pairwise):
-    """What `SoftmaxKernel` computes, for models that are no matrix product; scores twice."""
+class PairwiseSoftmax(PairwiseKernel):
+    """Cross entropy of `SoftmaxKernel` for other interactions; computes all scores twice."""
 
     def begin(self, scores: Iterator[Tensor]) -> None:
-        """Sum the exponentials of all scores."""
+        """Compute the logarithm of the sum of the exponentials of all scores."""
         self.log_sum = torch.stack([S.logsumexp(1) for S in scores]).logsumexp(0)
         self.counted = False
 
-    def cost(self, S: Tensor) -> Tensor:
-        """The logarithm of the sum, with the first block."""
+    def loss(self, S: Tensor) -> Tensor:
+        """Return the logarithm of the sum for the first block, and zero for the others."""
         first, self.counted = not self.counted, True
         return self.log_sum if first else torch.zeros_like(self.log_sum)
 
-    def slope(self, S: Tensor) -> Tensor:
-        """The softmax."""
+    def derivative(self, S: Tensor) -> Tensor:
+        """Return the softmax."""
         return S.sub_(self.log_sum[:, None]).exp_()

@@ -8,11 +8,11 @@ from torch import Tensor, nn
 
 from kgflow.errors import KgflowError
 from kgflow.flows import (
+    FactorizedSimilarity,
     Flow,
     Function,
     Keys,
-    Lowered,
-    Paired,
+    PairwiseSimilarity,
     Point,
     Query,
     Rotation,
@@ -215,7 +215,7 @@ class FlowModel(Model):
     """
 
     x0: Variable | Point
-    D: Lowered | Paired
+    D: FactorizedSimilarity | PairwiseSimilarity
     f_entity: Callable[..., Function]
     """f_h and f_t, of the parts of entity rows, each ``(..., n)``."""
     f_relation: Callable[..., Function]
@@ -224,19 +224,23 @@ class FlowModel(Model):
     @property
     def interaction(self) -> Callable[[Tensor, Tensor], Tensor] | None:
         """As D says."""
-        return self.D.matrix if isinstance(self.D, Paired) else None
+        return self.D.interaction if isinstance(self.D, PairwiseSimilarity) else None
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
         """As D says."""
-        return self.D.pairwise(Q, K) if isinstance(self.D, Paired) else super().pairwise(Q, K)
+        return (
+            self.D.pairwise(Q, K)
+            if isinstance(self.D, PairwiseSimilarity)
+            else super().pairwise(Q, K)
+        )
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """D's side of f_r ∘ f_h (x0)."""
-        return self.D.query(self.composed(h, r))
+        return self.D.encode_query(self.composed(h, r))
 
     def encode_keys(self, t: Tensor) -> Keys:
         """D's side of f_t (x0)."""
-        return self.D.keys(self.flow(t))
+        return self.D.encode_keys(self.flow(t))
 
     def inverse_relation(self, r: Tensor) -> Tensor | None:
         """Translations and rotations move back as far; no distance notices the difference."""

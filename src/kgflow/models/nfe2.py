@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from kgflow.flows import Affine, PrintedWasserstein, SquaredWasserstein, TwoPiece
+from kgflow.flows import Affine, PaperWasserstein, SquaredWasserstein, TwoPiece
 from kgflow.models.card import Card
 from kgflow.models.uncertain import UncertainModel
 
@@ -84,7 +84,7 @@ class NFE2Paper(UncertainModel):
     relation_parts: ClassVar = ("mu", "sigma")
     f_relation = Affine
     f_entity = staticmethod(increasing)
-    D = PrintedWasserstein()
+    D = PaperWasserstein()
     card: ClassVar = Card(
         x0="𝒩(0, I)",
         f_entity="|e_σ₁| ⊙ x + e_μ, x ≤ 0; |e_σ₂| ⊙ x + e_μ, x > 0",

@@ -116,11 +116,11 @@ class NFE3Softplus(Model):
         """KL's left side for N(r_σ h_μ + r_μ, s(r_σ) s(h_σ))."""
         (h_mu, h_sigma), (mu, sigma) = self.entity.split(h), self.relation.split(r)
         moved = Affine(sigma * h_mu + mu, softplus(sigma) * softplus(h_sigma))
-        return self.D.query(Flow(self.x0, moved))
+        return self.D.encode_query(Flow(self.x0, moved))
 
     def encode_keys(self, t: Tensor) -> Keys:
         """KL's right side for N(t_μ, s(t_σ))."""
-        return self.D.keys(self.flow(t))
+        return self.D.encode_keys(self.flow(t))
 
     def flow(self, t: Tensor) -> Flow:
         """The random vector N(μ, s(σ)) of entity rows ``(..., w)``."""

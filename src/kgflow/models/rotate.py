@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 from typing import ClassVar
 
-from kgflow.flows import Moduli, Rotation, SquaredWasserstein
+from kgflow.flows import ComplexNorm, Rotation, SquaredWasserstein
 from kgflow.models.card import Card
 from kgflow.models.planar import PlanarModel
 
@@ -38,7 +38,7 @@ class RotatE(RotationModel):
     name = "rotate"
     entity_parts: ClassVar = ("re", "im")
     relation_parts: ClassVar = ("phase",)
-    D = Moduli()
+    D = ComplexNorm()
     settings: ClassVar = {
         "dim": 64,
         "margin": 6.0,

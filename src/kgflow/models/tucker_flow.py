@@ -80,14 +80,14 @@ class TuckERFlow(Model):
         f_h, f_r = self._functions(self.entity.split(h)), self._functions(self.relation.split(r))
         outer = Affine(f_r.mu[:, None], f_r.sigma[:, None])
         inner = Affine(f_h.mu[:, :, None], f_h.sigma[:, :, None])
-        Q, a = self.D.query(Flow(self.x0, outer @ inner))
+        Q, a = self.D.encode_query(Flow(self.x0, outer @ inner))
         met = torch.einsum("bijm,ijk->bkm", Q, weight).flatten(1)
         norms = weight.sum((0, 1)).expand(len(Q), -1)
         return Query(torch.cat([met, norms], dim=1), (a * weight.sum(2)).sum((1, 2)))
 
     def encode_keys(self, t: Tensor) -> Keys:
         """D's keys of each t_k side by side; the weights of their b are the query's to give."""
-        K, b = self.D.keys(Flow(self.x0, self._functions(self.entity.split(t))))
+        K, b = self.D.encode_keys(Flow(self.x0, self._functions(self.entity.split(t))))
         return Keys(torch.cat([K.flatten(1), b], dim=1), b.new_zeros(len(b)))
 
     def flow(self, t: Tensor) -> Flow:

@@ -12,8 +12,7 @@ from torch import Tensor
 
 from kgflow.data import Dataset, QueryIndex
 from kgflow.errors import KgflowError
-from kgflow.kernels import Entities, Exact, Search
-from kgflow.kernels.entities import require_finite
+from kgflow.kernels import EncodedEntities, ExactSearch, TopKSearch, require_finite
 from kgflow.models import Model
 from kgflow.models.entropy import entity_entropy, relation_entropy
 from kgflow.uncertainty import Calibration
@@ -107,24 +106,26 @@ class Predictor:
         return self.data.train.relation_mask(self.relations)
 
     @cached_property
-    def entities(self) -> Entities:
+    def entities(self) -> EncodedEntities:
         """All answers there can be."""
-        return Entities(self.model.entity.weight, self.model.answer_keys, self.model.interaction)
+        return EncodedEntities(
+            self.model.entity.weight, self.model.answer_keys, self.model.interaction
+        )
 
     @cached_property
-    def places(self) -> Entities:
+    def places(self) -> EncodedEntities:
         """All entities where training has put them: their keys have the model's own geometry."""
         model = self.model
         row, entities = model.entity.weight[:1], self.entities
         # Where answers have no keys of their own, one copy of the keys serves both.
         if model.answer_keys(row).K.shape == model.encode_keys(row).K.shape:
             return entities
-        return Entities(entities.table, model.encode_keys, model.interaction)
+        return EncodedEntities(entities.table, model.encode_keys, model.interaction)
 
     @cached_property
-    def search(self) -> Search:
+    def search(self) -> TopKSearch:
         """How the best answers are found: among all scores, unless an index is set in its place."""
-        return Exact(self.entities)
+        return ExactSearch(self.entities)
 
     @cached_property
     def entropy(self) -> dict[str, NDArray[np.float64] | None]:
@@ -181,9 +182,9 @@ class Predictor:
 
     def _entities(self, asked: Ids, k: int, new: bool, allowed: Tensor | None) -> Iterator[Answers]:
         h, r = self.asked_for_tails(asked)
-        banned = self.known_tails(h, r) if new else None
+        excluded = self.known_tails(h, r) if new else None
         query = self.model.query(self.tensor(h), self.tensor(r))
-        best = self.search(query.Q, query.a, k, banned, allowed)
+        best = self.search(query.Q, query.a, k, excluded, allowed)
         for score, answer in zip(best.score.cpu().numpy(), best.entity.cpu().numpy(), strict=True):
             real = np.isfinite(score)
             yield answer[real], score[real].astype(np.float64)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kgflow.config import RunConfig
-from kgflow.data import Dataset, Holdout, QueryIndex, Triples, describe, hold_out
+from kgflow.data import Dataset, QueryIndex, Triples, ValidationSplit, describe, split_validation
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, rank
 from kgflow.models import Model
@@ -106,10 +106,10 @@ class Run:
         return self.data.queries()
 
     @cached_property
-    def validation(self) -> Holdout:
+    def validation(self) -> ValidationSplit:
         """The validation facts: those that choose the epoch and the probabilities, and the rest."""
         fraction = self.config.training.conformal_fraction
-        return hold_out(self.data.valid, fraction, self.config.seed)
+        return split_validation(self.data.valid, fraction, self.config.seed)
 
     def evaluate(
         self,
@@ -180,7 +180,7 @@ class Run:
 
         Learned from the validation facts that are not held out; see `Calibration`.
         """
-        facts = self.validation.choosing
+        facts = self.validation.selection
         if not len(facts):
             raise KgflowError(f"{self.data.name} has no valid facts to learn probabilities from")
         found = learn(
@@ -274,7 +274,7 @@ class Run:
     ) -> Conformal:
         """Where the held-out validation answers stand, to read thresholds from."""
         check_coverage(coverage)
-        facts = self.validation.held_out
+        facts = self.validation.conformal
         if not len(facts) and self.config.model.members:
             raise KgflowError(
                 f"{self.directory} is of runs that did not hold the same valid facts out of their "

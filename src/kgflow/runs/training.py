@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from kgflow.config import Experiment, expand
-from kgflow.data import Dataset, hold_out, load
+from kgflow.data import Dataset, load, split_validation
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.models import Model
@@ -157,7 +157,7 @@ def _trainer(
 ) -> Trainer:
     training, seed = experiment.training, experiment.seed
     loss = make_loss(training, model, data.queries("train"))
-    selection, _ = hold_out(data.valid, training.conformal_fraction, seed)
+    selection, _ = split_validation(data.valid, training.conformal_fraction, seed)
     known, queries = data.queries(), data.index(selection)
 
     def validate() -> dict[str, float]:

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.errors import KgflowError
-from kgflow.kernels import Best, Entities, blocks, top_k
-from kgflow.kernels.entities import require_finite
-from kgflow.kernels.topk import Pairs
+from kgflow.kernels import EncodedEntities, Positions, TopK, blocks, require_finite, top_k
 from kgflow.search.method import Method
 from kgflow.search.space import Space, find_space
 
@@ -38,20 +36,20 @@ class Index:
     Example:
         >>> from kgflow.search.method import METHODS
         >>> K = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]])
-        >>> entities = Entities(K, lambda K: (K, torch.zeros(len(K))))
+        >>> entities = EncodedEntities(K, lambda K: (K, torch.zeros(len(K))))
         >>> index = Index.build(entities, METHODS["flat"])
         >>> index(torch.tensor([[1.0, 0.9]]), torch.zeros(1), k=2).entity
         tensor([[2, 0]])
     """
 
-    def __init__(self, entities: Entities, space: Space, found: Any) -> None:  # noqa: ANN401
+    def __init__(self, entities: EncodedEntities, space: Space, found: Any) -> None:  # noqa: ANN401
         self.entities, self.space, self.found = entities, space, found
 
     @classmethod
     @torch.no_grad()
     def build(
         cls,
-        entities: Entities,
+        entities: EncodedEntities,
         method: Method,
         progress: Callable[[float], None] = lambda share: None,
     ) -> "Index":
@@ -79,26 +77,26 @@ class Index:
         Q: Tensor,
         a: Tensor,
         k: int,
-        banned: Pairs | None = None,
+        excluded: Positions | None = None,
         allowed: Tensor | None = None,
-    ) -> Best:
+    ) -> TopK:
         """As `top_k`: more is fetched until each query has k answers, in the end all."""
         k = min(k, len(self.entities))
-        best = Best(Q.new_full((len(Q), k), -torch.inf), _ids(Q, len(Q), k))
-        rows, fetch = torch.arange(len(Q), device=Q.device), self._first(k, banned, allowed)
+        best = TopK(Q.new_full((len(Q), k), -torch.inf), _ids(Q, len(Q), k))
+        rows, fetch = torch.arange(len(Q), device=Q.device), self._first(k, excluded, allowed)
         while len(rows) and fetch * WIDER <= len(self.entities):
-            found = self._best(Q[rows], a[rows], k, fetch, _of(rows, banned), allowed)
+            found = self._best(Q[rows], a[rows], k, fetch, _of(rows, excluded), allowed)
             enough = found.score[:, -1] > -torch.inf
             best.score[rows[enough]] = found.score[enough]
             best.entity[rows[enough]] = found.entity[enough]
             rows, fetch = rows[~enough], WIDER * fetch
         if len(rows):
-            exact = top_k(Q[rows], a[rows], self.entities, k, _of(rows, banned), allowed)
+            exact = top_k(Q[rows], a[rows], self.entities, k, _of(rows, excluded), allowed)
             best.score[rows], best.entity[rows] = exact
         return best
 
-    def _first(self, k: int, banned: Pairs | None, allowed: Tensor | None) -> int:
-        known = 0 if banned is None or not len(banned[0]) else int(banned[0].bincount().max())
+    def _first(self, k: int, excluded: Positions | None, allowed: Tensor | None) -> int:
+        known = 0 if excluded is None or not len(excluded[0]) else int(excluded[0].bincount().max())
         share = 1.0 if allowed is None else float(allowed.double().mean())
         return int((k + known + SPARE) / max(share, 1e-9))
 
@@ -108,9 +106,9 @@ class Index:
         a: Tensor,
         k: int,
         fetch: int,
-        banned: Pairs | None,
+        excluded: Positions | None,
         allowed: Tensor | None,
-    ) -> Best:
+    ) -> TopK:
         vectors = self.space.queries(Q).float().cpu().numpy()
         _, found = self.found.search(np.ascontiguousarray(vectors), fetch)
         ids = torch.from_numpy(found).to(Q.device)
@@ -118,13 +116,13 @@ class Index:
         S = self.entities.scores_of(Q, a, ids)
         require_finite(S)
         S[missing] = -torch.inf
-        if banned is not None:
+        if excluded is not None:
             row, size = torch.arange(len(Q), device=Q.device)[:, None], len(self.entities)
-            S[torch.isin(row * size + ids, banned[0] * size + banned[1])] = -torch.inf
+            S[torch.isin(row * size + ids, excluded[0] * size + excluded[1])] = -torch.inf
         if allowed is not None:
             S[~allowed[ids]] = -torch.inf
         score, place = S.topk(k, dim=1)
-        return Best(score, ids.gather(1, place))
+        return TopK(score, ids.gather(1, place))
 
 
 def require_faiss() -> Any:  # noqa: ANN401
@@ -136,7 +134,7 @@ def require_faiss() -> Any:  # noqa: ANN401
     return faiss
 
 
-def _train(found: Any, entities: Entities, space: Space) -> None:  # noqa: ANN401
+def _train(found: Any, entities: EncodedEntities, space: Space) -> None:  # noqa: ANN401
     """Find the centres of lists by a sample of keys."""
     found.cp.niter, found.cp.max_points_per_centroid = 10, SAMPLE
     size = min(len(entities), SAMPLE * found.nlist)
@@ -144,8 +142,8 @@ def _train(found: Any, entities: Entities, space: Space) -> None:  # noqa: ANN40
     found.train(_vectors(entities, space, torch.from_numpy(chosen)))
 
 
-def _vectors(entities: Entities, space: Space, ids: Tensor) -> Vectors:
-    K, b = entities.lower(entities.table[ids.to(entities.table.device)])
+def _vectors(entities: EncodedEntities, space: Space, ids: Tensor) -> Vectors:
+    K, b = entities.encode(entities.table[ids.to(entities.table.device)])
     return np.ascontiguousarray(space.keys(K, b).float().cpu().numpy())
 
 
@@ -153,9 +151,9 @@ def _ids(Q: Tensor, rows: int, k: int) -> Tensor:
     return torch.zeros(rows, k, dtype=torch.long, device=Q.device)
 
 
-def _of(rows: Tensor, banned: Pairs | None) -> Pairs | None:
-    """What is banned of some ascending rows, which are counted anew."""
-    if banned is None:
+def _of(rows: Tensor, excluded: Positions | None) -> Positions | None:
+    """What is excluded of some ascending rows, which are counted anew."""
+    if excluded is None:
         return None
-    here = torch.isin(banned[0], rows)
-    return torch.searchsorted(rows, banned[0][here]), banned[1][here]
+    here = torch.isin(excluded[0], rows)
+    return torch.searchsorted(rows, excluded[0][here]), excluded[1][here]

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from kgflow.errors import KgflowError, suggest
 from kgflow.io import file_digest, write_atomic
-from kgflow.kernels import Search, top_k
+from kgflow.kernels import TopKSearch, top_k
 from kgflow.runs.predictor import Predictor
 from kgflow.runs.run import Run
 from kgflow.search.index import Index, require_faiss
@@ -54,7 +54,7 @@ class Choice:
         sentence: the same for people.
     """
 
-    search: Search | None
+    search: TopKSearch | None
     method: str
     recall: float | None
     sentence: str
@@ -181,7 +181,7 @@ def _load(run: Run, path: Path, note: Note) -> Index | None:
     except RuntimeError:
         return None
     index = Index(entities, SPACES[note.space](note.number), found)
-    width = index.space.keys(*entities.lower(entities.table[:1])).shape[1]
+    width = index.space.keys(*entities.encode(entities.table[:1])).shape[1]
     return index if (found.ntotal, found.d) == (len(entities), width) else None
 
 

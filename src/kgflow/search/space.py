@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from kgflow.kernels import Entities, blocks
+from kgflow.kernels import EncodedEntities, blocks
 
 CLOSE = 1e-5
 """How far b may be from -c |K|², relative to the largest b."""
@@ -104,7 +104,7 @@ SPACES: dict[str, Callable[[float], Space]] = {s.name: s for s in (Inner, Distan
 
 
 @torch.no_grad()
-def find_space(entities: Entities, flat: bool) -> Space:
+def find_space(entities: EncodedEntities, flat: bool) -> Space:
     """The space that the keys themselves suggest.
 
     Args:
@@ -113,10 +113,10 @@ def find_space(entities: Entities, flat: bool) -> Space:
 
     Example:
         >>> K = torch.tensor([[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]])
-        >>> squares = Entities(K, lambda K: (K, -2 * K.square().sum(1)))
+        >>> squares = EncodedEntities(K, lambda K: (K, -2 * K.square().sum(1)))
         >>> find_space(squares, flat=True).name, find_space(squares, flat=True).number
         ('distance', 2.0)
-        >>> find_space(Entities(K, lambda K: (K, K[:, 0])), flat=True).name
+        >>> find_space(EncodedEntities(K, lambda K: (K, K[:, 0])), flat=True).name
         'inner product'
     """
     squares, b = (torch.cat(x) for x in zip(*_lengths(entities), strict=True))
@@ -127,7 +127,7 @@ def find_space(entities: Entities, flat: bool) -> Space:
     return Inner() if flat else Lifted(float((squares + b.square()).max().sqrt()))
 
 
-def _lengths(entities: Entities) -> Iterable[tuple[Tensor, Tensor]]:
+def _lengths(entities: EncodedEntities) -> Iterable[tuple[Tensor, Tensor]]:
     for low, high in blocks(len(entities), entities.block):
-        K, b = entities.lower(entities.table[low:high])
+        K, b = entities.encode(entities.table[low:high])
         yield K.double().square().sum(1), b.double()

@@ -174,7 +174,7 @@ class Catalogue:
         where scores are inner products.
         """
         places = self.predictor.places
-        own, _ = places.lower(places.table[i : i + 1])
+        own, _ = places.encode(places.table[i : i + 1])
         near = _closeness if self._near_by_distance else _cosine
         values = torch.cat([near(own, K[:, :-2]) for _, _, K in places.key_blocks()])
         values[i] = -torch.inf

@@ -7,11 +7,11 @@ from torch import Tensor
 
 from kgflow.flows import coordinates
 from kgflow.flows.coordinates import cholesky
-from kgflow.kernels import AutogradKeys, BiasedKeys, FoldedKeys, KeyMap, RowKeys
+from kgflow.kernels import AutogradKeys, BiasedKeys, IdentityKeys, KeyEncoder, WassersteinKeys
 from kgflow.models import FlowModel, Model
 
 
-def key_map(model: Model) -> KeyMap:
+def key_map(model: Model) -> KeyEncoder:
     """Return a key map with an analytic backward pass where one fits, otherwise autograd.
 
     Whether one fits is tried: values and gradients on a few random embeddings must equal those of
@@ -20,7 +20,7 @@ def key_map(model: Model) -> KeyMap:
     Example:
         >>> from kgflow.models import build
         >>> [type(key_map(build(name, 3, 2, 4))).__name__ for name in ("nfe-1", "nfe-3")]
-        ['FoldedKeys', 'AutogradKeys']
+        ['WassersteinKeys', 'AutogradKeys']
     """
     own = AutogradKeys(model.encode_keys)
     rows = _random(model, 16, model.entity.weight.shape[1])
@@ -31,8 +31,8 @@ def key_map(model: Model) -> KeyMap:
     return own
 
 
-def _candidates(model: Model, rows: Tensor) -> Iterator[KeyMap]:
-    yield RowKeys()
+def _candidates(model: Model, rows: Tensor) -> Iterator[KeyEncoder]:
+    yield IdentityKeys()
     yield from _folded(model, rows)
     found = coordinates(model.flow(rows)) if isinstance(model, FlowModel) else None
     if found is None or sum(part.shape[-1] for part in found.parts) != rows.shape[1]:
@@ -42,10 +42,10 @@ def _candidates(model: Model, rows: Tensor) -> Iterator[KeyMap]:
     factor = [
         [scale * x for x in row] for scale, row in zip(scales, cholesky(found.gram), strict=True)
     ]
-    yield FoldedKeys([bool((part * x < 0).any()) for part, x in pairs], factor)
+    yield WassersteinKeys([bool((part * x < 0).any()) for part, x in pairs], factor)
 
 
-def _folded(model: Model, rows: Tensor) -> Iterator[KeyMap]:
+def _folded(model: Model, rows: Tensor) -> Iterator[KeyEncoder]:
     """Yield maps whose keys are the parts of embeddings, or their absolute values."""
     if len({*model.entity.parts.values()}) > 1 or model.encode_keys(rows).K.shape != rows.shape:
         return
@@ -53,11 +53,11 @@ def _folded(model: Model, rows: Tensor) -> Iterator[KeyMap]:
     pairs = zip(*(x.chunk(count, dim=1) for x in (model.encode_keys(rows).K, rows)), strict=True)
     unit = [[float(i == j) for j in range(count)] for i in range(count)]
     folded = [bool((k * x < 0).any()) for k, x in pairs]
-    yield FoldedKeys(folded, unit)
-    yield FoldedKeys(folded, unit, distance=False)
+    yield WassersteinKeys(folded, unit)
+    yield WassersteinKeys(folded, unit, distance=False)
 
 
-def _agree(one: KeyMap, other: KeyMap, rows: Tensor) -> bool:
+def _agree(one: KeyEncoder, other: KeyEncoder, rows: Tensor) -> bool:
     if one.width(rows) != other.width(rows):
         return False
     (K, b), (K2, b2) = _keys(one, rows), _keys(other, rows)
@@ -70,7 +70,7 @@ def _agree(one: KeyMap, other: KeyMap, rows: Tensor) -> bool:
     return torch.allclose(out, out2, rtol=1e-4, atol=1e-6)
 
 
-def _keys(keys: KeyMap, rows: Tensor) -> tuple[Tensor, Tensor]:
+def _keys(keys: KeyEncoder, rows: Tensor) -> tuple[Tensor, Tensor]:
     K, b = rows.new_empty(len(rows), keys.width(rows)), rows.new_empty(len(rows))
     keys.forward(rows, K, b)
     return K, b

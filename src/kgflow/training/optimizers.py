@@ -100,11 +100,11 @@ class RowAdam(RowUpdate):
         self.steps = state["step"]
         return state["exp_avg"], state["exp_avg_sq"]
 
-    def nothing(self) -> None:
+    def skip_blocks(self) -> None:
         """Update all embeddings with a zero gradient: momentum moves them."""
         for low, high in blocks(len(self.table)):
-            self.room(low, high).zero_()
-            self.done(low, high)
+            self.block_buffer(low, high).zero_()
+            self.finish_block(low, high)
 
     def end(self) -> None:
         """Count the step."""
@@ -189,7 +189,7 @@ class RowAdagrad(RowUpdate):
             state["sum"] = torch.zeros_like(self.table)
         return (state["sum"],)
 
-    def nothing(self) -> None:
+    def skip_blocks(self) -> None:
         """Leave all embeddings as they are."""
         self.grad.zero_()
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding
 
-from kgflow.kernels import Sink
+from kgflow.kernels import GradientAccumulator
 
 Lookup = Callable[[Tensor], Tensor]
 """Ids ``(...)`` to embeddings ``(..., w)``: a whole table, or the `Rows` that are needed of it."""
@@ -41,7 +41,7 @@ class Rows:
         return torch.zeros_like(self.leaf) if self.leaf.grad is None else self.leaf.grad
 
 
-class Update(Sink):
+class Update(GradientAccumulator):
     """A sink that updates the embeddings whose gradient it receives."""
 
     @abstractmethod
@@ -87,14 +87,14 @@ class RowUpdate(Update):
         self.ids = self.heads.cpu()
         return self
 
-    def room(self, low: int, high: int) -> Tensor:
+    def block_buffer(self, low: int, high: int) -> Tensor:
         """Return a buffer for the gradient of a block, used again for every block."""
         table, size = self.rows[0], high - low
         if len(self.buffer) < size or self.buffer.dtype != table.dtype:
             self.buffer = torch.empty(size, *table.shape[1:], dtype=table.dtype).to(table.device)
         return self.buffer[:size]
 
-    def done(self, low: int, high: int) -> None:
+    def finish_block(self, low: int, high: int) -> None:
         """Update the embeddings of a block."""
         first, last = torch.searchsorted(self.ids, torch.tensor([low, high])).tolist()
         grad = self.buffer[: high - low]

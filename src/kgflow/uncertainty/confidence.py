@@ -12,8 +12,7 @@ from kgflow.data import Dataset, QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.ranking import MEMORY, all_scores
-from kgflow.kernels import compare
-from kgflow.kernels.entities import require_finite
+from kgflow.kernels import count_higher_scores, require_finite
 from kgflow.models import Model
 
 AT_ONCE = 2**14
@@ -99,7 +98,9 @@ def evaluate_confidence(
         mapped = errors(confidence_map(_scores(model, data.valid), known)(score), true)
         constant = errors(np.full(len(true), known.mean()), true)
     direct = errors(torch.sigmoid(torch.from_numpy(score + margin)).numpy(), true)
-    questions = QueryIndex.build(facts, len(data.entities), len(data.relations), reciprocal=False)
+    questions = QueryIndex.build(
+        facts, len(data.entities), len(data.relations), inverse_relations=False
+    )
     placed = place(model, questions, data.queries(), progress=progress)
     linear = ndcg(placed).mean()
     exponential = ndcg(placed._replace(gain=2**placed.gain - 1)).mean()
@@ -208,6 +209,6 @@ def _place_rows(S: Tensor, questions: QueryIndex, known: QueryIndex, rows: Ids) 
     device, h, r = S.device, questions.h[rows], questions.r[rows]
     row, tail, weight = known.gather(known.find(h, r))
     asked = torch.from_numpy(row).to(device)
-    better, no_worse = compare(S, asked, S[asked, torch.from_numpy(tail).to(device)])
+    better, no_worse = count_higher_scores(S, asked, S[asked, torch.from_numpy(tail).to(device)])
     gain = np.ones(len(row)) if weight is None else weight.astype(np.float64)
     return Placed(rows[row], gain, better.cpu().numpy() + 1, no_worse.cpu().numpy())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import AutogradKeys, KeyMap, Pass, Targets, differentiable
+from kgflow.kernels import AutogradKeys, KeyEncoder, LossKernel, Targets, differentiable_loss
 from kgflow.training.key_maps import key_map
 from kgflow.training.losses.base import QueryLoss
 from kgflow.training.losses.confidence import WEIGHTED, Confidence
@@ -24,7 +24,7 @@ class AllEntities(QueryLoss):
         """Return the targets of these rows of the index."""
 
     @abstractmethod
-    def kernel(self, keys: KeyMap) -> Pass:
+    def kernel(self, keys: KeyEncoder) -> LossKernel:
         """Return the kernel that computes the loss."""
 
     def __call__(self, rows: NDArray[np.int64]) -> Tensor:
@@ -32,7 +32,7 @@ class AllEntities(QueryLoss):
         h, r = (self.tensor(ids[rows]) for ids in (self.index.h, self.index.r))
         Q, a = self.query(self.model.entity(h), r)
         kernel = self.kernel(AutogradKeys(self.model.encode_keys))
-        return differentiable(Q, a, self.model.entity.weight, kernel, self.targets(rows))
+        return differentiable_loss(Q, a, self.model.entity.weight, kernel, self.targets(rows))
 
     def backward(
         self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
@@ -55,7 +55,7 @@ class AllEntities(QueryLoss):
         return None if found.loss is None else found.loss.item()
 
     @cached_property
-    def _kernel(self) -> Pass:
+    def _kernel(self) -> LossKernel:
         matrix = self.model.interaction is None
         return self.kernel(key_map(self.model) if matrix else AutogradKeys(self.model.encode_keys))
 

@@ -13,7 +13,7 @@ from torch.nn.functional import dropout
 from kgflow.config import LOSSES, Component, Group
 from kgflow.data import QueryIndex
 from kgflow.flows import Query
-from kgflow.kernels import Sink, Stored
+from kgflow.kernels import GradientAccumulator, WholeGradient
 from kgflow.models import Model
 from kgflow.training.row_updates import Update
 
@@ -68,7 +68,7 @@ class Batch(NamedTuple):
 
 
 class Loss(ABC):
-    """A differentiable function of the model and of a batch of training queries.
+    """A differentiable_loss function of the model and of a batch of training queries.
 
     Args:
         model: Model to train.
@@ -104,14 +104,14 @@ class Loss(ABC):
         """Move ids to the model's device."""
         return torch.from_numpy(ids).to(self.model.entity.weight.device)
 
-    def sink(self, ids: Tensor, update: Update | None) -> Sink:
+    def sink(self, ids: Tensor, update: Update | None) -> GradientAccumulator:
         """Return where the gradient of entity embeddings goes; `ids` will be passed to `add`."""
         table = self.model.entity.weight
         if update is not None:
             return update.begin(ids)
         if table.grad is None:
             table.grad = torch.empty_like(table)
-        return Stored(table.grad)
+        return WholeGradient(table.grad)
 
 
 class QueryLoss(Loss):

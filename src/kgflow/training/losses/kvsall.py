@@ -7,7 +7,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import BLOCK, Dense, Kernel, KeyMap, PairwiseKernel, Pass, Targets
+from kgflow.kernels import (
+    BLOCK,
+    ExactGradient,
+    KeyEncoder,
+    LogisticKernel,
+    LossKernel,
+    PairwiseLogistic,
+    Targets,
+)
 from kgflow.models import Model
 from kgflow.training.losses.all_entities import AllEntities
 from kgflow.training.losses.base import MarginSettings
@@ -72,9 +80,9 @@ class KvsAll(AllEntities):
         c = like.new_full((len(rows),), 1 / len(rows))
         return Targets(c, self.tensor(row), self.tensor(tail), y)
 
-    def kernel(self, keys: KeyMap) -> Pass:
+    def kernel(self, keys: KeyEncoder) -> LossKernel:
         """Return the 1-vs-all kernel with the smallest label ε / E."""
         floor = self.label_smoothing / self.index.entities
         if self.model.interaction is None:
-            return Kernel(keys, Dense(floor), self.block)
-        return PairwiseKernel(keys, self.model.interaction, floor)
+            return LogisticKernel(keys, ExactGradient(floor), self.block)
+        return PairwiseLogistic(keys, self.model.interaction, floor)

@@ -10,13 +10,13 @@ from kgflow.data import QueryIndex
 from kgflow.errors import KgflowError
 from kgflow.kernels import (
     BLOCK,
-    Dense,
-    Kernel,
-    KeyMap,
-    PairwiseKernel,
-    Pass,
-    Pullback,
-    Sparse,
+    ExactGradient,
+    KeyEncoder,
+    LogisticKernel,
+    LossKernel,
+    PairwiseLogistic,
+    SampledGradient,
+    ScoreGradient,
     Targets,
 )
 from kgflow.models import Model
@@ -24,7 +24,7 @@ from kgflow.training.losses.all_entities import AllEntities, triple_targets
 from kgflow.training.losses.base import MarginSettings
 from kgflow.training.losses.confidence import CONFIDENCES, WEIGHTED, Confidence, weighted
 
-GRADIENTS: dict[str, type[Pullback]] = {"exact": Dense, "sampled": Sparse}
+GRADIENTS: dict[str, type[ScoreGradient]] = {"exact": ExactGradient, "sampled": SampledGradient}
 
 
 class OneVsAllSettings(MarginSettings):
@@ -67,7 +67,7 @@ class OneVsAll(AllEntities):
         index: Training queries.
         margin: The paper's γ.
         dropout: Dropout probability of head embeddings.
-        pullback: Gradient of the scores, exact by default.
+        score_gradient: Gradient of the scores, exact by default.
         block: Entities per block.
         confidence: Meaning of the confidences of triples; weights by default.
         query_dropout: Dropout probability of query vectors.
@@ -82,25 +82,25 @@ class OneVsAll(AllEntities):
         index: QueryIndex,
         margin: float,
         dropout: float = 0.0,
-        pullback: Pullback | None = None,
+        score_gradient: ScoreGradient | None = None,
         block: int = BLOCK,
         confidence: Confidence = WEIGHTED,
         query_dropout: float = 0.0,
     ) -> None:
         super().__init__(model, index, margin, dropout, query_dropout)
-        self.pullback, self.block, self.confidence = pullback, block, confidence
+        self.score_gradient, self.block, self.confidence = score_gradient, block, confidence
 
     def targets(self, rows: NDArray[np.int64]) -> Targets:
         """Return c of queries and y, e of their triples, divided by the batch size."""
         return triple_targets(self.index, rows, self.model.entity.weight, self.confidence)
 
-    def kernel(self, keys: KeyMap) -> Pass:
+    def kernel(self, keys: KeyEncoder) -> LossKernel:
         """Return the kernel: one sigmoid between three matrix products."""
         if self.model.interaction is None:
-            return Kernel(keys, self.pullback, self.block)
-        if self.pullback is not None and not isinstance(self.pullback, Dense):
+            return LogisticKernel(keys, self.score_gradient, self.block)
+        if self.score_gradient is not None and not isinstance(self.score_gradient, ExactGradient):
             raise KgflowError(
                 f"{self.model.name} does not score by an inner product:"
                 " train it with training.loss.gradient=exact"
             )
-        return PairwiseKernel(keys, self.model.interaction)
+        return PairwiseLogistic(keys, self.model.interaction)

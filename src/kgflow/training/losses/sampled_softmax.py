@@ -50,7 +50,7 @@ class SampledLoss(QueryLoss, Generic[D]):
         for part in self.parts(sample, entity):
             part.backward()
             total += part.item()
-        sink.nothing()
+        sink.skip_blocks()
         sink.add(entity.ids, entity.grad)
         return total
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import BLOCK, KeyMap, PairwiseSoftmax, Pass, SoftmaxKernel, Targets
+from kgflow.kernels import BLOCK, KeyEncoder, LossKernel, PairwiseSoftmax, SoftmaxKernel, Targets
 from kgflow.models import Model
 from kgflow.training.losses.all_entities import AllEntities, triple_targets
 from kgflow.training.losses.base import QueryLossSettings
@@ -60,7 +60,7 @@ class Softmax(AllEntities):
         """Return the weights of triples (y) and their sums per query (c), over the batch size."""
         return triple_targets(self.index, rows, self.model.entity.weight)
 
-    def kernel(self, keys: KeyMap) -> Pass:
+    def kernel(self, keys: KeyEncoder) -> LossKernel:
         """Return the kernel: one exponential between three matrix products."""
         if self.model.interaction is None:
             return SoftmaxKernel(keys, self.block)

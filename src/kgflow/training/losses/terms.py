@@ -70,14 +70,14 @@ class _Joined(Update):
         self.update.begin(torch.cat([ids, self.extra.ids]))
         return self
 
-    def room(self, low: int, high: int) -> Tensor:
-        return self.update.room(low, high)
+    def block_buffer(self, low: int, high: int) -> Tensor:
+        return self.update.block_buffer(low, high)
 
-    def done(self, low: int, high: int) -> None:
-        self.update.done(low, high)
+    def finish_block(self, low: int, high: int) -> None:
+        self.update.finish_block(low, high)
 
-    def nothing(self) -> None:
-        self.update.nothing()
+    def skip_blocks(self) -> None:
+        self.update.skip_blocks()
 
     def add(self, ids: Tensor, grad: Tensor) -> None:
         ids = torch.cat([ids, self.extra.ids])

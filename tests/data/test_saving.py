@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgflow.data import Dataset, Triples, Vocabulary, load, save
-from kgflow.data.frames import from_frames
+from kgflow.data.loading import dataset_from_frames
 from kgflow.errors import KgflowError
 
 names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\r\n"), min_size=1)
@@ -23,9 +23,9 @@ def frame(rows, weights=None):
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(triple, min_size=1), st.lists(triple, min_size=1), st.data())
-def test_what_is_written_reads_the_same(tmp_path_factory, train, test, data):
+def test_saved_data_sets_load_the_same(tmp_path_factory, train, test, data):
     weights = data.draw(st.none() | st.lists(weight, min_size=len(train), max_size=len(train)))
-    before = from_frames("nasty", {"train": frame(train, weights), "test": frame(test)})
+    before = dataset_from_frames("nasty", {"train": frame(train, weights), "test": frame(test)})
     place = tmp_path_factory.mktemp("written")
     after = load(save(before, place / "nasty"))
     assert after.entities.names == before.entities.names
@@ -38,11 +38,11 @@ def test_what_is_written_reads_the_same(tmp_path_factory, train, test, data):
         ("h", "r", "t"),
         ("\ufeffa", "r", "b"),
         ("Source", "label", "Target"),
-        ("x\x01y", "r", "b"),  # begins like a compressed file
+        ("x\x01y", "r", "b"),  # the first bytes of a compressed file
     ],
 )
 def test_a_first_row_like_a_header_survives(first, tmp_path):
-    before = from_frames("odd", {"train": frame([first, ("a", "r", "b")])})
+    before = dataset_from_frames("odd", {"train": frame([first, ("a", "r", "b")])})
     assert load(save(before, tmp_path / "odd")).digest() == before.digest()
 
 
@@ -62,17 +62,18 @@ def test_labels_types_and_splits_come_back(tmp_path):
     assert not (tmp_path / "deep" / "mine" / "test.tsv").exists()
 
 
-def test_a_directory_with_something_in_it_is_left_alone(tmp_path):
+def test_a_directory_that_is_not_empty_is_refused(tmp_path):
     (tmp_path / "notes").write_text("mine")
     with pytest.raises(KgflowError, match="exists and is not empty"):
-        save(from_frames("f", {"train": frame([("a", "r", "b")])}), tmp_path)
+        save(dataset_from_frames("f", {"train": frame([("a", "r", "b")])}), tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["notes"]
 
 
 @pytest.mark.parametrize("name", ["a\tb", "a\nb", "a\r"])
-def test_names_that_tsv_cannot_hold_are_refused_and_nothing_is_written(name, tmp_path):
-    with pytest.raises(KgflowError, match="holds a tab or a line break"):
+def test_names_that_tsv_cannot_represent_are_refused_and_nothing_is_written(name, tmp_path):
+    with pytest.raises(KgflowError, match="contains a tab or a line break"):
         save(
-            from_frames("f", {"train": frame([("a", "r", "b"), ("b", "r", name)])}), tmp_path / "f"
+            dataset_from_frames("f", {"train": frame([("a", "r", "b"), ("b", "r", name)])}),
+            tmp_path / "f",
         )
     assert list(tmp_path.iterdir()) == []

@@ -40,7 +40,7 @@ def test_labels_and_types_in_the_directory_are_used(directory, write):
     assert load(directory, labels=write("l.csv", "c,Gamma\n")).labels == {"c": "Gamma"}
 
 
-def test_labels_of_other_entities_are_noticed(directory, write):
+def test_labels_of_other_entities_give_a_notice(directory, write):
     path = write("l.tsv", "http://a\tAlpha\n")
     assert f"{path} names none of the entities" in load(directory, labels=path).notices
 
@@ -113,8 +113,8 @@ def test_world_is_embedded():
 def test_benchmarks_have_the_expected_counts(name, shared):
     dataset = shared(name)
     assert dataset.name == name
-    assert catalog.altered(name) == []
-    assert not any("not the usual one" in notice for notice in dataset.notices)
+    assert catalog.changed_splits(name) == []
+    assert not any("unexpected counts" in notice for notice in dataset.notices)
     index = dataset.queries("train")
     assert len(index.tails) == 2 * len(dataset.train)
     assert index.contains(dataset.train.h, dataset.train.r, dataset.train.t).all()

@@ -1,4 +1,4 @@
-"""x0: each variable is the distribution that scipy knows by that name."""
+"""x0: each variable is the distribution of that name in scipy."""
 
 import math
 
@@ -17,14 +17,14 @@ continuous = pytest.mark.parametrize("name", CONTINUOUS)
 
 
 @every
-def test_quantiles_are_scipys(name):
+def test_quantiles_equal_scipy(name):
     x0, twin = VARIABLES[name]
     close(x0.icdf(Z), T(twin.ppf(Z.numpy())), 1e-12)
     close(x0.icdf(Z), [PPF[name](float(z)) for z in Z], 1e-12)
 
 
 @every
-def test_probabilities_are_scipys(name):
+def test_probabilities_equal_scipy(name):
     x0, twin = VARIABLES[name]
     x = torch.linspace(-3, 3, 61, dtype=torch.float64)
     close(x0.cdf(x), T(twin.cdf(x.numpy())), 1e-12)
@@ -88,7 +88,7 @@ def test_samples_follow_it(name):
 
 
 @every
-def test_symmetry_is_declared_rightly(name):
+def test_declared_symmetry(name):
     x0, _ = VARIABLES[name]
     inverse_relation = torch.allclose(x0.icdf(Z), -x0.icdf(1 - Z), atol=1e-10)
     assert x0.symmetric == inverse_relation
@@ -114,7 +114,7 @@ def test_a_discrete_variable_has_no_density():
             x0.log_prob(T(0.0))
         with pytest.raises(ValueError, match="no density"):
             Flow(x0, Affine(T([0.3]), T([2.0]))).log_prob(T([0.0]))
-    with pytest.raises(ValueError, match="2 points or more, not 1"):
+    with pytest.raises(ValueError, match="1 points is not random: give 2 points or more"):
         Discrete(1)
 
 

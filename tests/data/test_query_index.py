@@ -11,11 +11,11 @@ any_triples = st.from_type(Triples)
 any_pairs = st.lists(st.tuples(st.integers(0, E - 1), st.integers(0, 2 * R - 1)), max_size=12)
 
 
-def naive(triples, reciprocal=True):
+def naive(triples, inverse_relations=True):
     """{(h, r): {tail: largest weight}}, by a plain loop."""
     answers = defaultdict(dict)
-    for (h, r, t), weight in zip(triples.array().tolist(), triples.certainty(), strict=True):
-        for query, tail in [((h, r), t)] + [((t, r + R), h)] * reciprocal:
+    for (h, r, t), weight in zip(triples.array().tolist(), triples.weights(), strict=True):
+        for query, tail in [((h, r), t)] + [((t, r + R), h)] * inverse_relations:
             answers[query][tail] = max(weight, answers[query].get(tail, 0))
     return answers
 
@@ -25,16 +25,16 @@ def columns(pairs):
 
 
 @given(any_triples, st.booleans())
-def test_index_is_the_dictionary_of_sets(triples, reciprocal):
-    index = QueryIndex.build(triples, E, R, reciprocal)
-    expected = naive(triples, reciprocal)
+def test_index_is_the_dictionary_of_sets(triples, inverse_relations):
+    index = QueryIndex.build(triples, E, R, inverse_relations)
+    expected = naive(triples, inverse_relations)
     assert list(zip(index.h.tolist(), index.r.tolist(), strict=True)) == sorted(expected)
     for row, query in enumerate(sorted(expected)):
         part = slice(index.offsets[row], index.offsets[row + 1])
         assert index.tails[part].tolist() == sorted(expected[query])
         if triples.weight is not None:
             assert dict(zip(index.tails[part], index.weights[part], strict=True)) == expected[query]
-    assert index.relations == (2 * R if reciprocal else R)
+    assert index.relations == (2 * R if inverse_relations else R)
     assert index.counts.sum() == len(index.tails) == index.offsets[-1]
     assert (index.weights is None) == (triples.weight is None)
 
@@ -52,7 +52,7 @@ def test_find_and_gather_answer_like_the_dictionary(triples, pairs):
 
 
 @given(any_triples)
-def test_contains_knows_every_possible_fact(triples):
+def test_contains_agrees_with_the_dictionary(triples):
     index, expected = QueryIndex.build(triples, E, R), naive(triples)
     h, r, t = np.indices((E, 2 * R, E)).reshape(3, -1)
     facts = [b in expected.get((a, q), {}) for a, q, b in zip(h, r, t, strict=True)]
@@ -60,14 +60,14 @@ def test_contains_knows_every_possible_fact(triples):
 
 
 @given(any_triples)
-def test_reciprocals_ask_for_the_heads(triples):
+def test_inverse_queries_have_the_heads_as_answers(triples):
     index = QueryIndex.build(triples, E, R)
     h, r, t = np.indices((E, R, E)).reshape(3, -1)
     assert (index.contains(h, r, t) == index.contains(t, r + R, h)).all()
 
 
 @given(any_triples)
-def test_building_leaves_the_triples_alone(triples):
+def test_building_does_not_change_the_triples(triples):
     before = triples.array()
     QueryIndex.build(triples, E, R)
     assert (triples.array() == before).all()

@@ -1,4 +1,4 @@
-"""D: every closed form against the integral it stands for, and every lowering against its D."""
+"""D: every closed form against the integral it stands for, and every encoding against its D."""
 
 import math
 from itertools import product
@@ -20,8 +20,8 @@ from kgflow.flows import (
     Norm,
     Normal,
     NotInvertibleError,
+    PaperWasserstein,
     Point,
-    PrintedWasserstein,
     Scaled,
     Scaling,
     Spline,
@@ -100,7 +100,7 @@ def test_wasserstein_is_zero_at_itself_only():
         assert W(p, Flow(Normal(), Translation(T([0.1, 0.0])) @ f)) < -0.005
 
 
-def test_printed_and_oriented_forms():
+def test_the_paper_form_and_the_distance():
     """They differ where the image is mirrored; the oriented one is the distance (errata)."""
     head, tail = (0.4, 0.3, 1.6), (-0.7, 0.5, 1.2)
     f_r = Affine(T([1.2]), T([-1.1]))
@@ -113,16 +113,16 @@ def test_printed_and_oriented_forms():
         d1, d2 = s1 - 0.5, s2 - 1.2
         return m**2 + d1**2 / 2 + d2**2 / 2 + c * m * (d2 - d1)
 
-    close(-PrintedWasserstein()(p, q), eq12(left, right), 1e-12)
+    close(-PaperWasserstein()(p, q), eq12(left, right), 1e-12)
     close(-W(p, q), eq12(right, left), 1e-12)
     close(integrate_wasserstein(p, q), eq12(right, left), 1e-9)
     assert abs(eq12(left, right) - eq12(right, left)) > 0.5
     increasing = Flow(Normal(), Affine(T([0.2]), T([1.1])) @ f_h)
-    close(PrintedWasserstein()(increasing, q), W(increasing, q), 1e-12)
+    close(PaperWasserstein()(increasing, q), W(increasing, q), 1e-12)
 
 
 def test_disjoint_supports():
-    """W(U[0, 1], U[2, 3]) = 4 where KL says nothing (below Eq. 9)."""
+    """W(U[0, 1], U[2, 3]) = 4 where KL is undefined (below Eq. 9)."""
     half = T([1 / (2 * math.sqrt(3))])
     for x0, scale in ((Uniform(), half), (Scaled(Uniform(), 0.5), 2 * half)):
         p, q = (Flow(x0, Affine(T([mu]), scale)) for mu in (0.5, 2.5))
@@ -193,10 +193,10 @@ def test_kl_is_infinite_and_wasserstein_finite_at_a_zero_scale(name):
         assert W(p, q).isfinite()
 
 
-def test_kl_of_two_pieces_does_not_lower():
+def test_kl_of_two_pieces_cannot_be_encoded():
     """The fourth Remark: it has no closed form."""
     flow = Flow(Normal(), INVERTIBLE["two-piece"]()[0])
-    for side in (KL.query, KL.keys):
+    for side in (KL.encode_query, KL.encode_keys):
         with pytest.raises(TypeError, match="linear"):
             side(flow)
     with pytest.raises(NotInvertibleError):
@@ -207,7 +207,7 @@ def cubic(mu, scales):
     return Spline(Basis(3, (-0.8, 0.0, 0.8)), mu, [scale.abs() for scale in scales])
 
 
-LOWERED = {
+ENCODED = {
     "wasserstein, translation": (W, Normal(), Translation, 1),
     "wasserstein, scaling": (W, Uniform(), Scaling, 1),
     "wasserstein, affine": (W, Normal(), Affine, 2),
@@ -221,7 +221,7 @@ LOWERED = {
     "wasserstein, spline": (W, Normal(), lambda m, *s: cubic(m, s), 5),
     "wasserstein, spline, scaled": (W, Scaled(Triangular(), 0.3), lambda m, *s: cubic(m, s), 5),
     "wasserstein, spline, dirac": (W, Scaled(Triangular(), 0.0), lambda m, *s: cubic(m, s), 5),
-    "printed": (PrintedWasserstein(), Uniform(), TwoPiece, 3),
+    "paper": (PaperWasserstein(), Uniform(), TwoPiece, 3),
     "kl": (KL, Normal(), Affine, 2),
     "kl, scaled": (KL, Scaled(Normal(), 0.5), Affine, 2),
     "kl, translation": (KL, Normal(), Translation, 1),
@@ -233,28 +233,28 @@ LOWERED = {
 }
 
 
-@pytest.mark.parametrize("name", LOWERED)
-def test_what_lowers_is_one_matrix_product(name):
-    D, x0, family, parts = LOWERED[name]
+@pytest.mark.parametrize("name", ENCODED)
+def test_encoded_similarities_are_one_matrix_product(name):
+    D, x0, family, parts = ENCODED[name]
     torch.manual_seed(0)
     p = Flow(x0, family(*torch.randn(parts, 5, 3, dtype=torch.float64)))
     t = torch.randn(parts, 7, 3, dtype=torch.float64)
-    (Q, a), (K, b) = D.query(p), D.keys(Flow(x0, family(*t)))
+    (Q, a), (K, b) = D.encode_query(p), D.encode_keys(Flow(x0, family(*t)))
     pairwise = torch.stack([D(p, Flow(x0, family(*t[:, j]))) for j in range(7)], dim=1)
     close(Q @ K.T + a[:, None] + b, pairwise, 1e-11)
 
 
-@pytest.mark.parametrize("name", LOWERED)
-def test_lowering_keeps_float32(name):
-    D, x0, family, parts = LOWERED[name]
+@pytest.mark.parametrize("name", ENCODED)
+def test_encoding_keeps_float32(name):
+    D, x0, family, parts = ENCODED[name]
     flow = Flow(x0, family(*torch.randn(parts, 5, 3)))
-    for lowered in (*D.query(flow), *D.keys(flow)):
-        assert lowered.dtype == torch.float32
+    for encoded in (*D.encode_query(flow), *D.encode_keys(flow)):
+        assert encoded.dtype == torch.float32
 
 
-def test_what_has_no_coordinates_does_not_lower():
+def test_flows_without_coordinates_cannot_be_encoded():
     flow = Flow(Normal(), INVERTIBLE["three pieces"]()[0])
-    for side in (W.query, W.keys):
+    for side in (W.encode_query, W.encode_keys):
         with pytest.raises(TypeError, match="closed form"):
             side(flow)
 

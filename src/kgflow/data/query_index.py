@@ -1,4 +1,4 @@
-"""Every distinct (h, r) once, with its tails."""
+"""Index of the distinct queries (h, r, ?) with their tails."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kgflow.data.triples import Ids, Triples, Weights, run_starts
+from kgflow.data.triples import Ids, Mask, Triples, Weights, run_starts
 
 
 @dataclass(frozen=True, eq=False)
 class QueryIndex:
-    """The queries (h, r, ?) of a graph and their answers, in compressed sparse rows.
+    """Queries (h, r, ?) of a graph and their answers, in compressed sparse row (CSR) format.
 
-    The tails of query q are `tails[offsets[q]:offsets[q + 1]]`, in ascending order; queries
-    ascend by (h, r). With inverse_relations, (t, r + R, ?) asks for the heads of (?, r, t), so that
-    one index serves both sides. Built from the training triples it feeds the loss; built from
-    all splits it is the filter of the ranking.
+    The tails of query q are `tails[offsets[q]:offsets[q + 1]]`, in ascending order; queries are
+    sorted by (h, r). With inverse relations, the answers to (t, r + R, ?) are the heads of
+    (?, r, t), so that one index serves both directions. Built from the training triples it serves
+    the loss; built from all splits it is the filter of ranks.
 
     Shapes:
         h, r: (Q,). offsets: (Q + 1,). tails, weights: (N,).
 
     Example:
-        >>> facts = Triples.of([(0, 0, 2), (0, 0, 1), (1, 0, 2)])
-        >>> index = QueryIndex.build(facts, entities=3, relations=1)
+        >>> triples = Triples.of([(0, 0, 2), (0, 0, 1), (1, 0, 2)])
+        >>> index = QueryIndex.build(triples, entities=3, relations=1)
         >>> list(zip(index.h.tolist(), index.r.tolist(), index.counts.tolist()))
         [(0, 0, 2), (1, 0, 1), (1, 1, 1), (2, 1, 2)]
         >>> position, tails, _ = index.gather(index.find([0, 2, 2], [0, 0, 1]))
@@ -43,13 +43,13 @@ class QueryIndex:
 
     @classmethod
     def build(
-        cls, triples: Triples, entities: int, relations: int, reciprocal: bool = True
+        cls, triples: Triples, entities: int, relations: int, inverse_relations: bool = True
     ) -> QueryIndex:
-        """Group triples by (h, r), merging repeats to their largest weight."""
-        total = 2 * relations if reciprocal else relations
+        """Group triples by (h, r); repeated triples keep their largest weight."""
+        total = 2 * relations if inverse_relations else relations
         key, weight = triples.keys(entities, total), triples.weight
-        if reciprocal:
-            key = np.concatenate((key, triples.inverted(relations).keys(entities, total)))
+        if inverse_relations:
+            key = np.concatenate((key, triples.inverse(relations).keys(entities, total)))
             weight = None if weight is None else np.tile(weight, 2)
         key, weight = _distinct(key, weight)
         query, tails = np.divmod(key, max(entities, 1))
@@ -63,7 +63,7 @@ class QueryIndex:
 
     @property
     def counts(self) -> Ids:
-        """The number of tails of each query: (Q,)."""
+        """Number of tails of each query: (Q,)."""
         return np.diff(self.offsets)
 
     @cached_property
@@ -71,28 +71,32 @@ class QueryIndex:
         return self.h * self.relations + self.r
 
     @cached_property
-    def _fact_keys(self) -> Ids:
+    def _triple_keys(self) -> Ids:
         return np.repeat(np.arange(len(self)) * self.entities, self.counts) + self.tails
 
     def find(self, h: ArrayLike, r: ArrayLike) -> Ids:
-        """The row of each query (h, r), -1 where it has no tails: (B,)."""
+        """Return the position of each query (h, r) in the index, or -1: (B,)."""
         return _search(self._query_keys, np.asarray(h) * self.relations + np.asarray(r))
 
-    def contains(self, h: ArrayLike, r: ArrayLike, t: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each (h, r, t) is a fact of this index: (B,)."""
-        rows = self.find(h, r)
-        place = _search(self._fact_keys, rows * self.entities + np.asarray(t))
-        return (rows >= 0) & (place >= 0)
+    def contains(self, h: ArrayLike, r: ArrayLike, t: ArrayLike) -> Mask:
+        """Return whether each triple (h, r, t) is in the index: (B,)."""
+        query = self.find(h, r)
+        place = _search(self._triple_keys, query * self.entities + np.asarray(t))
+        return (query >= 0) & (place >= 0)
 
-    def gather(self, rows: ArrayLike) -> tuple[Ids, Ids, Weights | None]:
-        """All tails of these rows: for each, its position in `rows`, the tail and its weight.
+    def gather(self, queries: ArrayLike) -> tuple[Ids, Ids, Weights | None]:
+        """Return all tails of some queries, given by their positions in the index.
 
-        A row of -1 has no tails.
+        Args:
+            queries: positions (B,) as returned by `find`; -1 has no tails.
+
+        Returns:
+            For each tail: the position in `queries`, the tail and its weight, (P,) each.
         """
-        rows = np.asarray(rows, dtype=np.int64)
-        first = self.offsets[rows]
-        counts = np.where(rows < 0, 0, self.offsets[rows + 1] - first)
-        position = np.repeat(np.arange(len(rows)), counts)
+        queries = np.asarray(queries, dtype=np.int64)
+        first = self.offsets[queries]
+        counts = np.where(queries < 0, 0, self.offsets[queries + 1] - first)
+        position = np.repeat(np.arange(len(queries)), counts)
         shift = first - np.cumsum(counts) + counts
         place = np.arange(len(position)) + shift[position]
         weights = None if self.weights is None else self.weights[place]
@@ -100,7 +104,7 @@ class QueryIndex:
 
 
 def _distinct(key: Ids, weight: Weights | None) -> tuple[Ids, Weights | None]:
-    """The distinct keys in ascending order, each with its largest weight; may sort in place."""
+    """Return the distinct keys, ascending, each with its largest weight; may sort in place."""
     if weight is None:
         key.sort()
         return key[run_starts(key)], None
@@ -111,7 +115,7 @@ def _distinct(key: Ids, weight: Weights | None) -> tuple[Ids, Weights | None]:
 
 
 def _search(ascending: Ids, values: Ids) -> Ids:
-    """The position of each value, -1 where it is missing."""
+    """Return the position of each value, or -1."""
     if not len(ascending):
         return np.full(values.shape, -1)
     place = np.searchsorted(ascending, values)

@@ -1,4 +1,4 @@
-"""Orthogonal maps of points are a group, and say so where a function of the line is wanted."""
+"""Orthogonal maps of points are a group, and are refused for a random x0."""
 
 import pytest
 import torch
@@ -25,7 +25,7 @@ def points(f):
 
 
 @every
-def test_the_inverse_leads_back_and_lengths_stay(name):
+def test_inverse_and_norms(name):
     f = MAPS[name]()
     x = points(f)
     close(f.inverse().forward(f.forward(x)), x, 1e-12)
@@ -34,7 +34,7 @@ def test_the_inverse_leads_back_and_lengths_stay(name):
 
 
 @every
-def test_blocks_are_orthogonal_and_only_mirrors_turn_over(name):
+def test_blocks_are_orthogonal_with_determinant_one_for_rotations(name):
     blocks = MAPS[name]().blocks
     identity = torch.eye(blocks.shape[-1], dtype=torch.float64).expand_as(blocks)
     close(blocks @ blocks.mT, identity, 1e-12)
@@ -66,7 +66,7 @@ def test_a_flow_of_a_point_has_a_value_and_one_of_a_variable_is_refused(name):
             ask()
 
 
-def test_block_norm_in_pairs_and_in_whole_and_its_gradient_where_points_meet():
+def test_block_norm_pairwise_and_interaction_and_its_gradient_at_equal_points():
     torch.manual_seed(0)
     Q, K = torch.randn(5, 6).double(), torch.randn(40, 6).double()
     K[0] = Q[0]
@@ -76,8 +76,8 @@ def test_block_norm_in_pairs_and_in_whole_and_its_gradient_where_points_meet():
             [-sum((q - k).unflatten(0, (-1, size)).norm(dim=1).tolist()) for k in K] for q in Q
         ]
         close(D.pairwise(Q[:, None], K), torch.tensor(expected).double(), 1e-6)
-        close(D.matrix(Q, K), D.pairwise(Q[:, None], K), 1e-12)
-        for interaction in (D.matrix, lambda Q, K, D=D: D.pairwise(Q[:, None], K)):
+        close(D.interaction(Q, K), D.pairwise(Q[:, None], K), 1e-12)
+        for interaction in (D.interaction, lambda Q, K, D=D: D.pairwise(Q[:, None], K)):
             x = Q.clone().requires_grad_()
             interaction(x, K)[0, 0].backward()
             assert (x.grad == 0).all()

@@ -1,4 +1,4 @@
-"""f: the invertible functions that entities and relations are."""
+"""f: the invertible functions of entities and relations, and their composition."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -10,11 +10,11 @@ from torch.distributions.transforms import Transform
 
 
 class NotInvertibleError(ValueError):
-    """A density or an inverse was asked of a function that has none."""
+    """The inverse or the density of a function that has none was requested."""
 
 
 class Function(Transform, ABC):
-    r"""An invertible function on the line, applied to each of n coordinates on its own.
+    r"""An invertible function of the real line, applied to each of n coordinates separately.
 
     Functions form a group: ``f @ g`` is :math:`f \circ g` (in closed form where the two families
     allow it), ``f.inverse()`` is :math:`f^{-1}`. Each is a `torch.distributions` transform, so it
@@ -29,30 +29,30 @@ class Function(Transform, ABC):
 
     @abstractmethod
     def forward(self, x: Tensor) -> Tensor:
-        """The value at x."""
+        """Return f(x)."""
 
     @abstractmethod
     def inverse(self) -> "Function":
-        """The inverse function; `NotInvertibleError` where there is none."""
+        """Return the inverse function, or raise `NotInvertibleError`."""
 
     @abstractmethod
     def slope(self, x: Tensor) -> Tensor:
-        """The derivative at x."""
+        """Return the derivative at x."""
 
     @property
     @abstractmethod
     def sign(self) -> Tensor:  # type: ignore[override]
-        """1 where it increases, -1 where it decreases."""
+        """Sign of the slope: 1 for an increasing function, -1 for a decreasing one."""
 
     def kinks(self) -> list[Tensor]:
-        """Where the slope jumps, each ``(..., n)`` or one number for all."""
+        """Return the x where the slope jumps, each ``(..., n)`` or a scalar."""
         return []
 
     def __matmul__(self, inner: "Function") -> "Function":
         return compose(self, inner)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        """The logarithm of the slope's size at x, for each coordinate."""
+        """Return log|f'(x)| of each coordinate."""
         return self.slope(x).abs().log()
 
     def _call(self, x: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ class Function(Transform, ABC):
         return self.inverse().forward(y)
 
     def tensors(self) -> Iterator[Tensor]:
-        """All parameters."""
+        """Yield all parameters."""
         for part in vars(self).values():
             if isinstance(part, Tensor):
                 yield part
@@ -73,40 +73,40 @@ class Function(Transform, ABC):
 
     @property
     def shape(self) -> torch.Size:
-        """The shape of all parameters together, ``(..., n)``."""
+        """Broadcast shape of all parameters, ``(..., n)``."""
         return torch.broadcast_shapes(*(part.shape for part in self.tensors()))
 
     @property
     def device(self) -> torch.device:
-        """Where the parameters are."""
+        """Device of the parameters."""
         return next(self.tensors()).device
 
     def forward_shape(self, shape: torch.Size) -> torch.Size:
-        """The shape of the value at an argument of this shape."""
+        """Return the shape of f(x) for x of this shape."""
         return torch.broadcast_shapes(shape, self.shape)
 
     def inverse_shape(self, shape: torch.Size) -> torch.Size:
-        """The shape of the inverse at an argument of this shape."""
+        """Return the shape of the inverse at an argument of this shape."""
         return self.forward_shape(shape)
 
 
 class Linear(Function):
-    r"""The family :math:`x \mapsto \sigma x + \mu`: its members know their `mu` and `sigma`."""
+    r"""The family :math:`x \mapsto \sigma x + \mu`; every member has `mu` and `sigma`."""
 
     mu: Tensor
     sigma: Tensor
 
     def forward(self, x: Tensor) -> Tensor:
-        """σ x + μ."""
+        """Return σ x + μ."""
         return self.sigma * x + self.mu
 
     def slope(self, x: Tensor) -> Tensor:
-        """σ, whatever x."""
+        """Return σ, in the shape of x."""
         return self.sigma.expand(torch.broadcast_shapes(self.sigma.shape, x.shape))
 
     @property
     def sign(self) -> Tensor:  # type: ignore[override]
-        """Whether it increases (1) or decreases (-1)."""
+        """Sign of σ."""
         return self.sigma.sign()
 
 
@@ -123,7 +123,7 @@ class Translation(Linear):
         self.mu, self.sigma = mu, mu.new_ones(())
 
     def inverse(self) -> "Translation":
-        """Translation by -μ."""
+        """Return the translation by -μ."""
         return Translation(-self.mu)
 
 
@@ -140,8 +140,8 @@ class Scaling(Linear):
         self.mu, self.sigma = sigma.new_zeros(()), sigma
 
     def inverse(self) -> "Scaling":
-        """Scaling by 1/σ."""
-        return Scaling(1 / nonzero(self.sigma))
+        """Return the scaling by 1/σ."""
+        return Scaling(1 / require_nonzero(self.sigma))
 
 
 class Affine(Linear):
@@ -159,13 +159,13 @@ class Affine(Linear):
         self.mu, self.sigma = mu, sigma
 
     def inverse(self) -> "Affine":
-        """The function (x - μ) / σ."""
-        sigma = nonzero(self.sigma)
+        """Return the function (x - μ) / σ."""
+        sigma = require_nonzero(self.sigma)
         return Affine(-self.mu / sigma, 1 / sigma)
 
 
 class Composition(Function):
-    r""":math:`f \circ g` where the two have no closed form together.
+    r""":math:`f \circ g` of two functions whose composition has no closed form.
 
     Example:
         >>> from kgflow.flows import TwoPiece
@@ -179,24 +179,24 @@ class Composition(Function):
         self.outer, self.inner = outer, inner
 
     def forward(self, x: Tensor) -> Tensor:
-        """The outer function of the inner one's value."""
+        """Return outer(inner(x))."""
         return self.outer.forward(self.inner.forward(x))
 
     def slope(self, x: Tensor) -> Tensor:
-        """The chain rule."""
+        """Return the slope by the chain rule."""
         return self.outer.slope(self.inner.forward(x)) * self.inner.slope(x)
 
     @property
     def sign(self) -> Tensor:  # type: ignore[override]
-        """The product of both signs."""
+        """Product of both signs."""
         return self.outer.sign * self.inner.sign
 
     def inverse(self) -> Function:
-        """The inverses in the other order."""
+        """Return the composition of the inverses in the opposite order."""
         return self.inner.inverse() @ self.outer.inverse()
 
     def kinks(self) -> list[Tensor]:
-        """The inner function's, and what it takes to the outer one's if it can be inverted."""
+        """Return the kinks of the inner function, and the preimages of those of the outer one."""
         outer = self.outer.kinks()
         try:
             return self.inner.kinks() + [self.inner.inverse().forward(x) for x in outer]
@@ -205,19 +205,19 @@ class Composition(Function):
 
     @property
     def shape(self) -> torch.Size:
-        """The shapes of both together."""
+        """Broadcast shape of both functions."""
         return torch.broadcast_shapes(self.outer.shape, self.inner.shape)
 
 
-def nonzero(sigma: Tensor) -> Tensor:
-    """The scale itself, refused where it is zero."""
+def require_nonzero(sigma: Tensor) -> Tensor:
+    """Return the scale, or raise `NotInvertibleError` where it is zero."""
     if bool((sigma == 0).any()):
         raise NotInvertibleError("a function with scale zero has no inverse and no density")
     return sigma
 
 
 def compose(outer: Function, inner: Function) -> Function:
-    r""":math:`outer \circ inner`, in the smallest family that holds it.
+    r"""Return :math:`outer \circ inner`, in the smallest family that contains it.
 
     Example:
         >>> f = Translation(torch.tensor(1.0)) @ Scaling(torch.tensor(3.0))
@@ -235,4 +235,4 @@ RULES: list[tuple[type, type, Callable[..., Function]]] = [
     (Scaling, Scaling, lambda f, g: Scaling(f.sigma * g.sigma)),
     (Linear, Linear, lambda f, g: Affine(f.sigma * g.mu + f.mu, f.sigma * g.sigma)),
 ]
-"""What two families make together; the first that fits is taken, so the narrow ones come first."""
+"""Compositions of two families; the first match is used, so the smaller families come first."""

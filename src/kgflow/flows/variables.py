@@ -1,4 +1,4 @@
-"""x0: the initial object that every entity and relation acts on."""
+"""x0: the random variables and points that the functions of entities and relations act on."""
 
 import copy
 import math
@@ -16,12 +16,12 @@ SQRT3, SQRT6 = math.sqrt(3.0), math.sqrt(6.0)
 
 
 class Variable(Distribution, ABC):
-    r"""A random x0 on the line; an embedding of size n uses n independent copies of it.
+    r"""A random x0 on the real line; an embedding of size n uses n independent copies of it.
 
-    It is a `torch.distributions.Distribution` without tensors of its own, so it takes the type and
-    the device of what it is given. To add one, give the quantile function, the distribution
-    function, the density and the entropy; if it has mean 0 and is symmetric, every closed form of
-    the squared Wasserstein distance holds for it at once (the Gram matrix is then integrated).
+    It is a `torch.distributions.Distribution` without tensors, so its results have the dtype and
+    device of its arguments. To add one, write the quantile function, the distribution function,
+    the density and the entropy; if it is symmetric with mean 0, every closed form of the squared
+    Wasserstein distance holds for it (the Gram matrix is integrated numerically).
 
     Shapes: every method is elementwise, ``(...) -> (...)``.
     """
@@ -30,40 +30,40 @@ class Variable(Distribution, ABC):
     support = constraints.real
     has_rsample = True
     symmetric: bool
-    """Whether x0 and -x0 have the same distribution; every variable must say."""
+    """Whether x0 and -x0 have the same distribution; every subclass sets it."""
     continuous: bool = True
-    """Whether it has a density, and so a differential entropy."""
+    """Whether x0 has a density, and so a finite differential entropy."""
 
     def __init__(self) -> None:
         super().__init__(validate_args=False)
 
     @abstractmethod
     def icdf(self, value: Tensor) -> Tensor:
-        """The quantile function at ``value`` in (0, 1)."""
+        """Return the quantile function at ``value`` in (0, 1)."""
 
     @abstractmethod
     def cdf(self, value: Tensor) -> Tensor:
-        """The probability of x0 <= ``value``."""
+        """Return the probability of x0 <= ``value``."""
 
     @abstractmethod
     def log_prob(self, value: Tensor) -> Tensor:
-        """The logarithm of the density at ``value``."""
+        """Return the logarithm of the density at ``value``."""
 
     @abstractmethod
     def entropy(self) -> Tensor:
-        """The differential entropy of one copy, a scalar."""
+        """Return the differential entropy of one copy, a scalar."""
 
     def jumps(self) -> Tensor:
-        """The z where the quantile function jumps, in float64."""
+        """Return the probabilities z where the quantile function jumps, in float64."""
         return torch.empty(0, dtype=torch.float64)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:  # noqa: ANN401  (torch's signature)
-        """Draw by inversion: the quantile function of a uniform variable."""
+        """Sample by inversion: the quantile function of a uniform variable."""
         z = torch.rand(self._extended_shape(torch.Size(sample_shape)))
         return self.icdf(z.clamp(min=torch.finfo(z.dtype).tiny))
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> "Variable":  # noqa: ANN401
-        """The same variable, copied over a larger shape."""
+        """Return the same variable with another batch shape."""
         new = copy.copy(self)
         new._batch_shape = torch.Size(batch_shape)
         return new
@@ -83,7 +83,7 @@ class Variable(Distribution, ABC):
 
 
 class Normal(Variable):
-    r"""The standard normal, :math:`x_0 \sim \mathcal N(0, 1)`.
+    r"""The standard normal distribution, :math:`x_0 \sim \mathcal N(0, 1)`.
 
     Example:
         >>> Normal().icdf(torch.tensor(0.5))
@@ -110,7 +110,7 @@ class Normal(Variable):
 
 
 class Uniform(Variable):
-    r"""The uniform on :math:`[-\sqrt 3, \sqrt 3]`, which has mean 0 and variance 1.
+    r"""The uniform distribution on :math:`[-\sqrt 3, \sqrt 3]`, with mean 0 and variance 1.
 
     Example:
         >>> Uniform().icdf(torch.tensor([0.0, 0.5, 1.0]))
@@ -124,7 +124,7 @@ class Uniform(Variable):
         return SQRT3 * (2 * value - 1)
 
     def cdf(self, value: Tensor) -> Tensor:
-        r""":math:`(x/\sqrt 3 + 1)/2`, held to [0, 1]."""
+        r""":math:`(x/\sqrt 3 + 1)/2`, clamped to [0, 1]."""
         return ((value / SQRT3 + 1) / 2).clamp(0, 1)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -138,7 +138,7 @@ class Uniform(Variable):
 
 
 class Triangular(Variable):
-    r"""The symmetric triangle on :math:`[-\sqrt 6, \sqrt 6]`, which has mean 0 and variance 1.
+    r"""The triangular distribution on :math:`[-\sqrt 6, \sqrt 6]`, with mean 0 and variance 1.
 
     Example:
         >>> Triangular().icdf(torch.tensor([0.0, 0.5, 1.0]))
@@ -152,7 +152,7 @@ class Triangular(Variable):
         return SQRT6 * (value - 0.5).sign() * (1 - torch.sqrt(1 - (2 * value - 1).abs()))
 
     def cdf(self, value: Tensor) -> Tensor:
-        r""":math:`\tfrac12 + y - \tfrac12 y|y|` of :math:`y = x/\sqrt 6`, held to [-1, 1]."""
+        r""":math:`\tfrac12 + y - \tfrac12 y|y|` of :math:`y = x/\sqrt 6`, clamped to [-1, 1]."""
         y = (value / SQRT6).clamp(-1, 1)
         return 0.5 + y - 0.5 * y * y.abs()
 
@@ -166,7 +166,7 @@ class Triangular(Variable):
 
 
 class Logistic(Variable):
-    r"""The logistic variable with scale :math:`s = \sqrt 3/\pi`: mean 0, variance 1, heavier tails.
+    r"""The logistic distribution with scale :math:`s = \sqrt 3/\pi`: mean 0, variance 1.
 
     Example:
         >>> Logistic().cdf(Logistic().icdf(torch.tensor(0.75)))
@@ -194,12 +194,12 @@ class Logistic(Variable):
 
 
 class Discrete(Variable):
-    r"""Equally likely points at equal steps, with mean 0 and variance 1.
+    r"""The uniform distribution on k equidistant points, with mean 0 and variance 1.
 
-    It has no density; its differential entropy is :math:`-\infty`, as a point's.
+    It has no density; its differential entropy is :math:`-\infty`, like that of a point.
 
     Args:
-        points: how many, k.
+        points: number k of points.
 
     Example:
         >>> Discrete(5).icdf(torch.tensor([0.1, 0.3, 0.5, 0.7, 0.9]))
@@ -210,7 +210,9 @@ class Discrete(Variable):
 
     def __init__(self, points: int = 5) -> None:
         if points < 2:
-            raise ValueError(f"a random x0 has 2 points or more, not {points}")
+            raise ValueError(
+                f"a discrete x0 with {points} points is not random: give 2 points or more"
+            )
         super().__init__()
         self.points = points
 
@@ -219,18 +221,18 @@ class Discrete(Variable):
         return torch.arange(1, self.points, dtype=torch.float64) / self.points
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The point at this share of them; where it jumps, the middle between two."""
+        """Return the quantile; at a jump, the midpoint of both points."""
         place = value * self.points
         low, high = (x.clamp(0, self.points - 1) for x in (place.ceil() - 1, place.floor()))
         return self._point((low + high) / 2)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """The share of points that are not above."""
+        """Return the fraction of points that are at most ``value``."""
         points = self._point(torch.arange(self.points, dtype=value.dtype, device=value.device))
         return (value[..., None] >= points).to(value).mean(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Refused: there is no density."""
+        """Raise ValueError: there is no density."""
         raise ValueError("a discrete x0 has no density")
 
     def entropy(self) -> Tensor:
@@ -242,9 +244,9 @@ class Discrete(Variable):
 
 
 class Scaled(Variable):
-    r"""The variable :math:`x_k = x_0 / k` of Proposition 5, by its factor :math:`1/k`.
+    r"""The variable :math:`x_k = x_0 / k` of Proposition 5, given the factor :math:`1/k`.
 
-    Factor 0 is the Dirac limit; distances hold there too, densities do not.
+    Factor 0 is the Dirac limit: it has distances, but no density.
 
     Example:
         >>> Scaled(Uniform(), factor=0.5).icdf(torch.tensor(1.0))
@@ -259,25 +261,25 @@ class Scaled(Variable):
         self.symmetric, self.continuous = x0.symmetric, x0.continuous
 
     def jumps(self) -> Tensor:
-        """Those of the variable."""
+        """Return the jumps of the unscaled variable."""
         return self.x0.jumps()
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The quantile function, times the factor."""
+        """Return the quantile of the unscaled variable, times the factor."""
         return self.factor * self.x0.icdf(value)
 
     def cdf(self, value: Tensor) -> Tensor:
-        """The distribution function of ``k * value``; a step in the Dirac limit."""
+        """Return the distribution function at ``k * value``; a step in the Dirac limit."""
         return self.x0.cdf(value / (self.factor or 1e-30))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The density by Eq. 1."""
+        """Return the log density by Eq. 1."""
         if self.factor == 0:
             raise ValueError("x0/k has no density in the Dirac limit")
         return self.x0.log_prob(value / self.factor) - math.log(self.factor)
 
     def entropy(self) -> Tensor:
-        """The entropy, moved by the logarithm of the factor."""
+        """Return the entropy of the unscaled variable plus the logarithm of the factor."""
         return self.x0.entropy() + (math.log(self.factor) if self.factor else -math.inf)
 
     def _key(self) -> tuple[Any, ...]:
@@ -286,7 +288,7 @@ class Scaled(Variable):
 
 @dataclass(frozen=True)
 class Point:
-    r"""A point (Dirac) x0: what makes TransE (:math:`x_0 = 0`) and DistMult (:math:`x_0 = 1`).
+    r"""A constant (Dirac) x0, as in TransE (:math:`x_0 = 0`) and DistMult (:math:`x_0 = 1`).
 
     Example:
         >>> Point(1.0)
@@ -303,4 +305,4 @@ VARIABLES: dict[str, Variable] = {
     "logistic": Logistic(),
     "discrete": Discrete(),
 }
-"""The random x0 that a configuration can name."""
+"""Random x0 by the names that a configuration uses."""

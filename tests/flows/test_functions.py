@@ -34,13 +34,13 @@ def by_twin(twins, x):
 
 
 @every
-def test_it_is_its_formula(name):
+def test_values_follow_the_formula(name):
     f, twins = FUNCTIONS[name]()
     close(f(X), by_twin(twins, X), 1e-12)
 
 
 @invertible
-def test_the_inverse_undoes_it_on_both_sides(name):
+def test_the_inverse_is_a_left_and_right_inverse(name):
     f, _ = INVERTIBLE[name]()
     close(f.inverse()(f(X)), X, 1e-12)
     close(f(f.inverse()(X)), X, 1e-12)
@@ -80,7 +80,7 @@ def test_the_inverse_has_the_opposite_log_determinant(name):
 
 
 @every
-def test_the_sign_tells_whether_it_rises(name):
+def test_the_sign_is_that_of_the_slope(name):
     f, twins = FUNCTIONS[name]()
     rise = T([math.copysign(1, g(9.0) - g(-9.0)) if g(9.0) != g(-9.0) else 0 for g in twins])
     close(f.sign.expand(2), rise, 0)
@@ -107,7 +107,7 @@ def test_composition_is_applying_one_after_the_other(name):
 
 
 @invertible
-def test_the_identity_leaves_it(name):
+def test_composition_with_the_identity(name):
     f, _ = INVERTIBLE[name]()
     for identity in (Translation(T([0, 0])), Scaling(T([1, 1])), Affine(T([0, 0]), T([1, 1]))):
         close((f @ identity)(X), f(X), 0)
@@ -166,10 +166,10 @@ def test_the_three_pieces_have_three_slopes():
     close(f.slope(T([-1.0, -0.1, 1.0])), [2 * 5, 3 * 5, 3 * 7], 0)  # kinks at -1/5 and at 0
 
 
-def test_a_fold_is_refused():
+def test_a_function_that_is_not_monotone_is_refused():
     """Slopes of both signs: σ₁ σ₂ > 0 is the constraint below Eq. 6."""
     fold = TwoPiece(T([0.0, 0.0]), T([1.0, -1.0]), T([1.0, 2.0]))
-    for use in (lambda: fold.sign, fold.inverse, fold.rising):
+    for use in (lambda: fold.sign, fold.inverse, fold.increasing_scales):
         with pytest.raises(NotInvertibleError, match="one sign"):
             use()
 

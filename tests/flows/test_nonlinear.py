@@ -1,4 +1,4 @@
-"""Example 1: x = μ + √2 σ erf⁻¹(2z - 1) pushes a uniform z to a normal x."""
+"""Example 1: x = μ + √2 σ erf⁻¹(2z - 1) maps a uniform z to a normal x."""
 
 import pytest
 import torch
@@ -7,24 +7,24 @@ from scipy import stats
 from kgflow.flows import (
     Affine,
     Flow,
-    Gaussianise,
     Normal,
+    NormalToUniform,
     SquaredWasserstein,
     Uniform,
-    Uniformise,
+    UniformToNormal,
 )
 
 MU, SIGMA = torch.tensor([0.7, -1.0]).double(), torch.tensor([1.3, -0.4]).double()
 X = torch.linspace(-1.7, 1.7, 41, dtype=torch.float64)[:, None]
 
 
-def pushed():
-    return Flow(Uniform(), Affine(MU, SIGMA) @ Gaussianise())
+def mapped():
+    return Flow(Uniform(), Affine(MU, SIGMA) @ UniformToNormal())
 
 
-def test_density_and_quantiles_are_the_normals():
+def test_density_and_quantiles_are_normal():
     normal = stats.norm(MU.numpy(), SIGMA.abs().numpy())
-    flow = pushed()
+    flow = mapped()
     x = torch.linspace(-3, 3, 31, dtype=torch.float64)[:, None] * SIGMA.abs() + MU
     torch.testing.assert_close(
         flow.marginals.log_prob(x), torch.from_numpy(normal.logpdf(x.numpy())), rtol=1e-8, atol=1e-8
@@ -33,21 +33,21 @@ def test_density_and_quantiles_are_the_normals():
     torch.testing.assert_close(flow.quantile(z), torch.from_numpy(normal.ppf(z.numpy())))
 
 
-def test_entropy_is_the_normals():
+def test_entropy_is_normal():
     expected = stats.norm(MU.numpy(), SIGMA.abs().numpy()).entropy().sum()
-    assert pushed().entropy().item() == pytest.approx(expected, abs=1e-6)
+    assert mapped().entropy().item() == pytest.approx(expected, abs=1e-6)
 
 
-def test_no_distance_to_the_normal_made_directly():
+def test_distance_to_the_same_normal_flow_is_zero():
     direct = Flow(Normal(), Affine(MU, SIGMA))
-    assert SquaredWasserstein()(pushed(), direct).item() == pytest.approx(0, abs=1e-9)
+    assert SquaredWasserstein()(mapped(), direct).item() == pytest.approx(0, abs=1e-9)
 
 
 def test_inverse_and_slope():
-    f = Gaussianise()
+    f = UniformToNormal()
     torch.testing.assert_close(f.inverse()(f(X)), X)
-    torch.testing.assert_close(Uniformise().inverse()(Uniformise()(X)), X)
-    for g in (f, Uniformise()):
+    torch.testing.assert_close(NormalToUniform().inverse()(NormalToUniform()(X)), X)
+    for g in (f, NormalToUniform()):
         x = X.clone().requires_grad_()
         (slope,) = torch.autograd.grad(g(x).sum(), x)
         torch.testing.assert_close(g.slope(X), slope)

@@ -1,0 +1,238 @@
+"""Loading of data sets: by name, from a directory, or from files of triples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kgflow.data import catalog, files
+from kgflow.data.columns import Columns
+from kgflow.data.dataset import SPLITS, Dataset
+from kgflow.data.splits import resplit
+from kgflow.data.triples import Ids, Triples, Weights
+from kgflow.data.vocabulary import Vocabulary
+from kgflow.errors import KgflowError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+STEMS = {"train": ("train",), "valid": ("valid", "validation", "val", "dev"), "test": ("test",)}
+
+
+def load(
+    source: str | Path,
+    *,
+    columns: Columns | str | None = None,
+    labels: str | Path | None = None,
+    types: str | Path | None = None,
+    strict: bool = False,
+    seed: int = 0,
+) -> Dataset:
+    r"""Load a data set by its name in the catalogue, or from a directory or one file.
+
+    A directory contains a train file and optionally valid, test, labels and types. One file is
+    split 90, 5 and 5 percent, with no entity or relation unseen in training.
+
+    Args:
+        source: name, directory or file.
+        columns: columns of head, relation, tail and weight, also as text such as "0,2,1".
+        labels: file of entities and labels.
+        types: file of entities and types.
+        strict: whether names that occur only in valid or test are an error, not a notice.
+        seed: random seed of the split of one file.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "capitals.tsv"
+        ...     _ = path.write_text("Paris\tcapital_of\tFrance\nLima\tcapital_of\tPeru\n")
+        ...     load(path)
+        Dataset(capitals: 4 entities, 1 relations, 2 train, 0 valid, 0 test)
+    """
+    path = _locate(source)
+    if not path.is_dir():
+        return import_files([path], columns, labels, types, seed=seed)
+    dataset = _read(path.resolve().name, _split_files(path), columns)
+    labels = labels or files.find_file(path, "labels")
+    types = types or files.find_file(path, "types")
+    notices = (*dataset.notices, *_count_notices(path, dataset), *_unseen_notices(dataset, strict))
+    return _with_annotations(replace(dataset, notices=notices), labels, types)
+
+
+def import_files(
+    paths: Sequence[Path],
+    columns: Columns | str | None = None,
+    labels: str | Path | None = None,
+    types: str | Path | None = None,
+    shares: tuple[float, float] = (0.05, 0.05),
+    seed: int = 0,
+) -> Dataset:
+    """Load the triples of several files as one data set, named after the first, and split it.
+
+    If only some files have weights, the triples of the others have weight 1.
+
+    Args:
+        paths: files of triples.
+        columns: columns of head, relation, tail and weight.
+        labels: file of entities and labels.
+        types: file of entities and types.
+        shares: fractions of the triples for valid and test.
+        seed: random seed of the split.
+    """
+    name = Path(paths[0].name.removesuffix(".gz")).stem
+    whole = _read(name, {"train": paths}, columns)
+    split = resplit(whole, *shares, seed=seed)
+    return _with_annotations(replace(split, notices=whole.notices + split.notices), labels, types)
+
+
+def read_triples(path: str | Path, columns: Columns | str | None = None) -> pl.DataFrame:
+    """Read the triples of one file as a frame of head, relation, tail and, if given, weight."""
+    from kgflow.data.readers import read_table
+
+    return read_table(Path(path), Columns.of(columns)).frame
+
+
+def dataset_from_frames(name: str, frames: Mapping[str, pl.DataFrame]) -> Dataset:
+    """Build a data set from frames of head, relation, tail and optionally weight, by split.
+
+    Only train is required. A missing weight counts as 1.
+
+    Example:
+        >>> import polars as pl
+        >>> facts = pl.DataFrame({"head": ["Paris"], "relation": ["in"], "tail": ["France"]})
+        >>> dataset_from_frames("tiny", {"train": facts}).entities.names
+        ('Paris', 'France')
+    """
+    import polars as pl
+
+    present = [s for s in SPLITS if s in frames]
+    names = pl.concat([frames[s].select("head", "relation", "tail") for s in present])
+    entities, (h, t) = assign_ids(names["head"], names["tail"])
+    relations, (r,) = assign_ids(names["relation"])
+    bounds = np.cumsum([0] + [frames[s].height for s in present])
+    splits, duplicates, notices = {}, {}, []
+    for split, start, stop in zip(present, bounds, bounds[1:], strict=False):
+        triples = Triples(h[start:stop], r[start:stop], t[start:stop], _weights(frames[split]))
+        splits[split], duplicates[split] = triples.unique()
+        if duplicates[split]:
+            kept = "" if triples.weight is None else ", each with its largest weight"
+            notices.append(f"{split}: repeated triples merged{kept}: {duplicates[split]:,}")
+    return Dataset(
+        name=name,
+        entities=Vocabulary(entities),
+        relations=Vocabulary(relations, kind="relation"),
+        train=splits["train"],
+        valid=splits.get("valid", Triples.empty()),
+        test=splits.get("test", Triples.empty()),
+        notices=tuple(notices),
+        duplicates=duplicates,
+    )
+
+
+def assign_ids(*columns: pl.Series) -> tuple[list[str], Sequence[Ids]]:
+    """Return the distinct names in order of first appearance, row by row, and columns of ids.
+
+    Example:
+        >>> import polars as pl
+        >>> names, ids = assign_ids(pl.Series(["b", "b"]), pl.Series(["a", "c"]))
+        >>> names, [i.tolist() for i in ids]
+        (['b', 'a', 'c'], [[0, 0], [1, 2]])
+    """
+    import polars as pl
+
+    width, height = len(columns), len(columns[0])
+    cells = pl.concat([c.alias("name") for c in columns]).to_frame()
+    place = np.arange(width * height).reshape(height, width).T.ravel()
+    # A name is identified by the place of its first appearance: no dictionary, no join.
+    cells = cells.with_columns(place=place)
+    first = cells.select(pl.col("place").min().over("name"))["place"].to_numpy()
+    is_first = np.zeros(width * height, dtype=bool)
+    is_first[first] = True
+    ids = np.cumsum(is_first)[first] - 1
+    column, row = np.flatnonzero(is_first) % width, np.flatnonzero(is_first) // width
+    names = cells["name"].gather(column * height + row).to_list()
+    return names, ids.reshape(width, height)
+
+
+def _weights(frame: pl.DataFrame) -> Weights | None:
+    import polars as pl
+
+    if "weight" not in frame.columns:
+        return None
+    return frame["weight"].cast(pl.Float32).fill_null(1.0).to_numpy()
+
+
+def _read(name: str, paths: Mapping[str, Sequence[Path]], columns: Columns | str | None) -> Dataset:
+    import polars as pl
+
+    from kgflow.data.readers import read_table
+
+    chosen, frames, notices = Columns.of(columns), {}, []
+    for split, several in paths.items():
+        tables = [read_table(path, chosen) for path in several]
+        frames[split] = pl.concat([table.frame for table in tables], how="diagonal")
+        notices += [notice for table in tables for notice in table.notices]
+    dataset = dataset_from_frames(name, frames)
+    return replace(dataset, notices=(*notices, *dataset.notices))
+
+
+def _locate(source: str | Path) -> Path:
+    path = Path(source)
+    if isinstance(source, str) and source in catalog.entries():
+        if catalog.find_directory(source) or not path.exists():
+            return catalog.dataset_directory(source)
+    elif not path.exists() and not path.suffix and path.name == str(source):
+        catalog.entry(path.name)  # a word that is neither a known name nor a path: raises
+    return path
+
+
+def _split_files(directory: Path) -> dict[str, list[Path]]:
+    found = {split: files.find_file(directory, *stems) for split, stems in STEMS.items()}
+    if found["train"] is None:
+        raise KgflowError(f"{directory}: contains no train file: add train.tsv, .csv or another")
+    return {split: [path] for split, path in found.items() if path is not None}
+
+
+def _count_notices(directory: Path, dataset: Dataset) -> tuple[str, ...]:
+    entry = catalog.entries().get(directory.name)
+    if entry is None or directory != catalog.find_directory(entry.name):
+        return ()
+    return entry.count_notices(dataset)
+
+
+def _unseen_notices(dataset: Dataset, strict: bool) -> tuple[str, ...]:
+    """Return notices of names that do not occur in training, or raise if `strict`."""
+    entities = int((~dataset.train.entity_mask(len(dataset.entities))).sum())
+    relations = int((~dataset.train.relation_mask(len(dataset.relations))).sum())
+    notices = tuple(
+        f"{what} in valid or test that do not occur in training: {count:,}"
+        for count, what in ((entities, "entities"), (relations, "relations"))
+        if count
+    )
+    if strict and notices:
+        raise KgflowError(
+            f"{dataset.name}: {'; '.join(notices)}; add them to train or leave out --strict"
+        )
+    return notices
+
+
+def _with_annotations(
+    dataset: Dataset, labels: str | Path | None, types: str | Path | None
+) -> Dataset:
+    label_of = files.read_labels(Path(labels)) if labels else {}
+    types_of = files.read_types(Path(types)) if types else {}
+    notices = tuple(
+        f"{path} names none of the entities"
+        for path, names in ((labels, label_of), (types, types_of))
+        if path and not any(name in dataset.entities for name in names)
+    )
+    return replace(
+        dataset,
+        labels={n: label for n, label in label_of.items() if n in dataset.entities},
+        types={n: found for n, found in types_of.items() if n in dataset.entities},
+        notices=dataset.notices + notices,
+    )
