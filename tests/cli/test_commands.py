@@ -236,7 +236,7 @@ def test_calibrate_judges_before_and_after(answer, kgflow, world_run, tmp_path):
     (run / "calibration.json").unlink()
     found = answer("calibrate", run)
     assert (run / "calibration.json").read_bytes() == written
-    assert (found["facts"], found["questions"]) == (261, 744)
+    assert (found["facts"], found["answers"]) == (261, 744)
     for name in ("brier", "log_loss", "ece"):
         difference, error = found["difference"][name]
         assert difference == pytest.approx(found["after"][name] - found["before"][name])

@@ -1,10 +1,10 @@
-"""A part of validation chooses, the rest judges; no fact does both."""
+"""Validation triples are split into selection and held-out triples."""
 
 import numpy as np
 import pytest
 
 from kgflow.data import Triples, hold_out
-from kgflow.data.holdout import FEWEST
+from kgflow.data.holdout import MIN_TRIPLES
 
 
 def facts(size):
@@ -15,9 +15,9 @@ def facts(size):
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
 def test_the_parts_are_a_partition_of_the_share(share):
     whole = facts(101)
-    choosing, kept = hold_out(whole, share, seed=4)
+    selection, kept = hold_out(whole, share, seed=4)
     assert len(kept) == int(share * 101)
-    both = np.concatenate([choosing.array(), kept.array()])
+    both = np.concatenate([selection.array(), kept.array()])
     assert sorted(both.tolist()) == sorted(whole.array().tolist())
 
 
@@ -28,6 +28,6 @@ def test_a_seed_draws_always_alike_and_another_differently():
 
 
 def test_of_few_facts_all_choose():
-    assert len(hold_out(facts(FEWEST - 1), 0.5, 0).held_out) == 0
-    assert len(hold_out(facts(FEWEST), 0.5, 0).held_out) == FEWEST // 2
-    assert len(hold_out(Triples.empty(), 0.5, 0).choosing) == 0
+    assert len(hold_out(facts(MIN_TRIPLES - 1), 0.5, 0).held_out) == 0
+    assert len(hold_out(facts(MIN_TRIPLES), 0.5, 0).held_out) == MIN_TRIPLES // 2
+    assert len(hold_out(Triples.empty(), 0.5, 0).selection) == 0

@@ -64,8 +64,8 @@ def test_calibration_keeps_the_order_and_is_the_same_when_learned_again(run, tmp
 
 def test_held_out_facts_choose_nothing(run):
     """Facts are held out of choices: other ones in their place change no epoch and no map."""
-    choosing, kept = run.validation
-    assert (len(choosing), len(kept)) == (261, 111)
+    selection, kept = run.validation
+    assert (len(selection), len(kept)) == (261, 111)
     world = run.data
     swapped = kept.take(np.arange(len(kept))[::-1])
     facts = world.valid.array()

@@ -72,6 +72,11 @@ class Dataset:
         """The queries of some facts over these names, with inverse_relations."""
         return QueryIndex.build(facts, len(self.entities), len(self.relations))
 
+    @cached_property
+    def known(self) -> QueryIndex:
+        """Query index of all splits: the filter of ranking and prediction."""
+        return self.queries()
+
     def label(self, i: int) -> str:
         """What to show for entity i: its label, or else its name."""
         name = self.entities[i]
