@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import kgflow as library
-from kgflow.uncertainty import Existence
+from kgflow.uncertainty import MissingAnswerProbability
 
 METRICS = {"mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri"}
 POLICIES = {"optimistic", "realistic", "pessimistic"}
@@ -218,7 +218,7 @@ def test_discover_equals_a_full_sort(answer, world_run):
     heads = [run.predict(tail=e, **ask) for e in run.data.entities]
     both = pl.concat(tails).join(pl.concat(heads), on=["head", "tail"], suffix="_back")
     both = both.filter(pl.col("head") != pl.col("tail"))  # no country borders itself
-    chance, r = Existence(run.data), run.data.relations.id("borders")
+    chance, r = MissingAnswerProbability(run.data), run.data.relations.id("borders")
     for name, end, d in (("probability", "head", r), ("probability_back", "tail", r + 10)):
         ids = run.data.entities.ids(both[end])
         both = both.with_columns(pl.col(name) * pl.Series(chance(ids, np.full_like(ids, d))))

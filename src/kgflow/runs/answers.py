@@ -61,9 +61,9 @@ class TripleQuery:
     Example:
         >>> import kgflow
         >>> world = kgflow.load("world")
-        >>> TripleQuery(head="Zimbabve", relation="borders", source="q.tsv:3").ids(world)
+        >>> TripleQuery(head="Guatemalla", relation="borders", source="q.tsv:3").ids(world)
         Traceback (most recent call last):
-        kgflow.errors.KgflowError: q.tsv:3: unknown entity 'Zimbabve'; did you mean Zimbabwe?
+        kgflow.errors.KgflowError: q.tsv:3: unknown entity 'Guatemalla'; did you mean Guatemala?
     """
 
     head: str | None = None

@@ -73,7 +73,7 @@ def _table(subject: Subject, found: dict[str, list[dict[str, Any]]]) -> Table:
     for name, coverages in found.items():
         for one in coverages:
             row = [
-                f"{100 * one['promised']:g} %",
+                f"{100 * one['nominal']:g} %",
                 f"{100 * one['measured']:.1f} %",
                 f"{100 * one['low']:.1f} to {100 * one['high']:.1f}",
                 f"{one['size']['median']:,g}",
@@ -84,6 +84,6 @@ def _table(subject: Subject, found: dict[str, list[dict[str, Any]]]) -> Table:
     return Table(
         f"Promised and measured coverage, with the 99 % interval of a kept promise; and how many "
         f"of the {of:,} entities a set has, median and mean: the better the model, the fewer.",
-        (*run_column(subject), "promised", "measured", "99 % interval", "median", "mean"),
+        (*run_column(subject), "nominal", "measured", "99 % interval", "median", "mean"),
         rows,
     )
