@@ -257,7 +257,7 @@ def test_answer_sets_are_printed_in_part_and_given_whole(answer, kgflow, world_r
         code, out, _ = kgflow(*ask, "--coverage", 0.9, "-k", 3, *flags)
         assert code == 0
         assert f"and {found['size'] - 3:,} more" in out
-        assert "in 0.9 of questions" in out
+        assert "in 0.9 of queries" in out
     file, whole = tmp_path / "q.tsv", tmp_path / "a.tsv"
     file.write_text("France\tin_time_zone\t?\n?\tborders\tPeru\n")
     assert kgflow("predict", world_run, "--file", file, "--coverage", 0.5, "--out", whole)[0] == 0

@@ -17,13 +17,13 @@ from kgflow.uncertainty import (
     compare_reliability,
     score_candidates,
 )
-from kgflow.uncertainty import candidates as candidates_module
+from kgflow.uncertainty import candidates as module
 
 MARGIN = 1.0
 
 
 def drawn(log_odds, facts=400, others=20, seed=0, relations=1):
-    """A census in which candidates are true by chance, with these log-odds of their z.
+    """Candidates that are true by chance, with these log-odds of their z.
 
     A question has one true answer: candidates are drawn until each side has enough.
     """
@@ -44,8 +44,8 @@ GRID = np.linspace(-8, 6, 200)
 
 @pytest.mark.parametrize("kind", [Platt, Isotonic])
 def test_a_known_logistic_map_is_found(kind):
-    census = drawn(lambda z: 1.7 * z - 0.6, facts=20_000, others=10)
-    score, truth, weight = census.flatten()
+    candidates = drawn(lambda z: 1.7 * z - 0.6, facts=20_000, others=10)
+    score, truth, weight = candidates.flatten()
     found = kind.fit(score + MARGIN, truth, weight)
     inner = np.linspace(-2, 2, 9)
     assert expit(found(inner)) == pytest.approx(expit(1.7 * inner - 0.6), abs=0.03)
@@ -123,7 +123,7 @@ DATA = random_graph(entities=40, facts=200, held_out=25)
 MODEL = random_model("nfe-1", DATA)
 
 
-def test_a_census_counts_every_candidate_once():
+def test_every_candidate_counts_once():
     known = DATA.queries()
     found = score_candidates(MODEL, DATA.queries("test"), known)
     assert len(found) == 2 * len(DATA.test)
@@ -139,8 +139,8 @@ def test_a_census_counts_every_candidate_once():
 def test_what_is_drawn_stands_for_the_rest(monkeypatch):
     questions, known = DATA.queries("test"), DATA.queries()
     whole = score_candidates(MODEL, questions, known)
-    monkeypatch.setattr(candidates_module, "TOP", 4)
-    monkeypatch.setattr(candidates_module, "SAMPLED", 8)
+    monkeypatch.setattr(module, "TOP", 4)
+    monkeypatch.setattr(module, "SAMPLED", 8)
     raw = Calibration(margin=MARGIN + 4)
     sums = [
         Reliability.of(raw, score_candidates(MODEL, questions, known, seed)) for seed in range(60)
@@ -154,14 +154,14 @@ def test_what_is_drawn_stands_for_the_rest(monkeypatch):
 
 
 def test_numbers_equal_a_naive_loop():
-    census = score_candidates(MODEL, DATA.queries("test"), DATA.queries())
+    candidates = score_candidates(MODEL, DATA.queries("test"), DATA.queries())
     calibration = Calibration(margin=2.0, by_relation={1: Platt(slope=0.3, intercept=-1.0)})
-    found = Reliability.of(calibration, census)
+    found = Reliability.of(calibration, candidates)
     brier, loss, said = [], [], 0.0
-    for i in range(len(census)):
-        real = census.weight[i] > 0
-        scores = np.concatenate([census.true[i : i + 1], census.other[i][real]])
-        p = calibration.probability(scores, np.full(len(scores), census.r[i]))
+    for i in range(len(candidates)):
+        real = candidates.weight[i] > 0
+        scores = np.concatenate([candidates.true[i : i + 1], candidates.other[i][real]])
+        p = calibration.probability(scores, np.full(len(scores), candidates.r[i]))
         y = np.arange(len(p)) == 0
         brier.append(((p - y) ** 2).sum())
         loss.append(-np.log(np.where(y, p, 1 - p)).sum())
@@ -169,9 +169,9 @@ def test_numbers_equal_a_naive_loop():
     assert found.brier() == pytest.approx(brier)
     assert found.log_loss() == pytest.approx(loss)
     table = found.bins()
-    assert sum(row.true for row in table) == len(census)
+    assert sum(row.true for row in table) == len(candidates)
     assert sum(row.probability * row.candidates for row in table) == pytest.approx(said)
-    assert found.calibration_gaps().sum() == pytest.approx(said - len(census))
+    assert found.calibration_gaps().sum() == pytest.approx(said - len(candidates))
 
 
 @pytest.mark.parametrize("name", ALL_MODELS)

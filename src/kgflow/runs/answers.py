@@ -61,9 +61,11 @@ class TripleQuery:
     Example:
         >>> import kgflow
         >>> world = kgflow.load("world")
-        >>> TripleQuery(head="Guatemalla", relation="borders", source="q.tsv:3").ids(world)
+        >>> TripleQuery(relation="borders", tail="France").ids(world)[0]
+        -1
+        >>> TripleQuery(head="zzz", relation="borders", source="q.tsv:3").ids(world)
         Traceback (most recent call last):
-        kgflow.errors.KgflowError: q.tsv:3: unknown entity 'Guatemalla'; did you mean Guatemala?
+        kgflow.errors.KgflowError: q.tsv:3: unknown entity 'zzz'
     """
 
     head: str | None = None

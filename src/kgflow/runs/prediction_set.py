@@ -44,7 +44,7 @@ class PredictionSet:
         source = "of this relation and direction" if self.by_relation else "of all relations"
         return (
             f"{len(self):,} answers that are not known facts; such sets contain the missing answer"
-            f" of {self.coverage:.4g} of queries (from {self.held_out:,} held-out answers {source})"
+            f" in {self.coverage:.4g} of queries (from {self.held_out:,} held-out answers {source})"
         )
 
     def to_dict(self) -> dict[str, Any]:
