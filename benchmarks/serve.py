@@ -112,7 +112,7 @@ def make_run(folder, entities=15_000, n=256):
 def batcher(run, size, seconds):
     """Questions per second that the batcher answers to callers who each wait for theirs."""
     import kgflow
-    from kgflow.runs.predictor import Question
+    from kgflow.runs.answers import TripleQuery
     from kgflow.serving.batcher import Batcher
     from kgflow.serving.jobs import Ask, worker
 
@@ -123,7 +123,7 @@ def batcher(run, size, seconds):
     async def caller(desk, end):
         done = 0
         while time.perf_counter() < end:
-            asked = Question(rng.choice(names), f"r{rng.randrange(20)}")
+            asked = TripleQuery(rng.choice(names), f"r{rng.randrange(20)}")
             await desk.ask([Ask(asked, K, False, ())])
             done += 1
         return done

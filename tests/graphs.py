@@ -25,14 +25,14 @@ def random_graph(entities=17, relations=3, facts=60, seed=0, weighted=False, hel
     )
 
 
-def random_model(name, data, dim=12, seed=0, dtype=torch.float64, spread=1.0, bias=False):
+def random_model(name, data, dim=12, seed=0, dtype=torch.float64, spread=1.0, **options):
     """Return a model with random parameters of both signs.
 
     It is in evaluation mode, where the loss of a query does not depend on its batch.
     """
     torch.manual_seed(seed)
     sizes = (len(data.entities), 2 * len(data.relations), dim)
-    model = build(name, *sizes, bias=bias).to(dtype)
+    model = build(name, *sizes, **options).to(dtype)
     for parameter in model.parameters():
         parameter.data.uniform_(-spread, spread)
     return model.eval()

@@ -87,7 +87,7 @@ def test_a_run_that_held_nothing_out_promises_nothing(tmp_path):
     data = random_graph(entities=20, relations=2, facts=90, held_out=25)
     run = kgflow.train(data, dim=2, epochs=1, held_out=0, out=tmp_path / "run")
     found = write_report([run], tmp_path / "x.html", sections=[PredictionSets()])
-    assert "held no valid facts out of its choices" in found.page.read_text()
+    assert "held out no valid facts" in found.page.read_text()
     assert found.pictures == ()
 
 

@@ -13,7 +13,7 @@ from kgflow.analysis.signals import BASELINES, ENTROPIES, signals
 from kgflow.analysis.together import together
 from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
-from kgflow.evaluation import best_answers, rank
+from kgflow.evaluation import Scorer, rank
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def found(run):
 @torch.no_grad()
 def test_best_answers_are_the_highest_scores_that_are_not_known(run):
     questions, known = run.data.queries("test"), run.data.queries("train", "valid")
-    score, answer = best_answers(run.model, questions.h, questions.r, known, 2)
+    score, answer = Scorer(run.model, known).top_k(questions.h, questions.r, 2)
     for q, (h, r) in enumerate(zip(questions.h.tolist(), questions.r.tolist(), strict=True)):
         e = torch.arange(20)
         S = run.model.score(torch.full((20,), h), torch.full((20,), r), e).numpy().copy()
@@ -40,7 +40,7 @@ def test_best_answers_are_the_highest_scores_that_are_not_known(run):
         assert answer[q].tolist() == best.tolist()
         assert score[q] == pytest.approx(S[best], abs=1e-4)
     none = np.empty(0, dtype=np.int64)
-    assert best_answers(run.model, none, none, known, 2)[0].shape == (0, 2)
+    assert Scorer(run.model, known).top_k(none, none, 2)[0].shape == (0, 2)
 
 
 def test_signals_are_what_they_say(run):
@@ -48,7 +48,7 @@ def test_signals_are_what_they_say(run):
     h, r = questions.h, questions.r
     got = signals(run, h, r, known)
     assert set(got) == {*ENTROPIES, *BASELINES}
-    score, answer = best_answers(run.model, h, r, known, 2)
+    score, answer = Scorer(run.model, known).top_k(h, r, 2)
     (_, e_scale), (_, r_scale) = (
         t.split(t.weight.detach().double()) for t in (run.model.entity, run.model.relation)
     )

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import kgflow as library
-from kgflow.uncertainty import Existence
+from kgflow.uncertainty import MissingAnswerProbability
 
 METRICS = {"mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri"}
 POLICIES = {"optimistic", "realistic", "pessimistic"}
@@ -218,7 +218,7 @@ def test_discover_equals_a_full_sort(answer, world_run):
     heads = [run.predict(tail=e, **ask) for e in run.data.entities]
     both = pl.concat(tails).join(pl.concat(heads), on=["head", "tail"], suffix="_back")
     both = both.filter(pl.col("head") != pl.col("tail"))  # no country borders itself
-    chance, r = Existence(run.data), run.data.relations.id("borders")
+    chance, r = MissingAnswerProbability(run.data), run.data.relations.id("borders")
     for name, end, d in (("probability", "head", r), ("probability_back", "tail", r + 10)):
         ids = run.data.entities.ids(both[end])
         both = both.with_columns(pl.col(name) * pl.Series(chance(ids, np.full_like(ids, d))))
@@ -236,7 +236,7 @@ def test_calibrate_judges_before_and_after(answer, kgflow, world_run, tmp_path):
     (run / "calibration.json").unlink()
     found = answer("calibrate", run)
     assert (run / "calibration.json").read_bytes() == written
-    assert (found["facts"], found["questions"]) == (261, 744)
+    assert (found["facts"], found["answers"]) == (261, 744)
     for name in ("brier", "log_loss", "ece"):
         difference, error = found["difference"][name]
         assert difference == pytest.approx(found["after"][name] - found["before"][name])
@@ -257,7 +257,7 @@ def test_answer_sets_are_printed_in_part_and_given_whole(answer, kgflow, world_r
         code, out, _ = kgflow(*ask, "--coverage", 0.9, "-k", 3, *flags)
         assert code == 0
         assert f"and {found['size'] - 3:,} more" in out
-        assert "in 0.9 of questions" in out
+        assert "in 0.9 of queries" in out
     file, whole = tmp_path / "q.tsv", tmp_path / "a.tsv"
     file.write_text("France\tin_time_zone\t?\n?\tborders\tPeru\n")
     assert kgflow("predict", world_run, "--file", file, "--coverage", 0.5, "--out", whole)[0] == 0

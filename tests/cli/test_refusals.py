@@ -106,7 +106,7 @@ def test_bad_config(refusal, tmp_path, text, said):
 
 
 def test_existing_directories_are_not_touched(refusal, world_run, tmp_path):
-    assert "--resume goes on with it, --force replaces it" in refusal(
+    assert "--resume continues it, --force replaces it" in refusal(
         "train", "world", "--dim", 2, "--out", world_run
     )
     (tmp_path / "precious.txt").write_text("mine")
@@ -157,7 +157,7 @@ def test_bad_questions(refusal, world_run, tmp_path):
 
 def test_bad_evaluations(refusal, world_run):
     assert "unknown split 'dev'" in refusal("evaluate", world_run, "--split", "dev")
-    assert "no group" in refusal("evaluate", world_run, "--by", "colour")
+    assert "unknown group" in refusal("evaluate", world_run, "--by", "colour")
     assert "did you mean" in refusal("discover", world_run, "--relation", "border")
 
 

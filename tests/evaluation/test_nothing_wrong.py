@@ -14,5 +14,5 @@ def test_a_graph_in_which_everything_is_true_trains_to_its_end(tmp_path):
     run = kgflow.train(
         Dataset("full", *names, train, valid, test), dim=2, epochs=1, out=tmp_path / "run"
     )
-    assert run.predictor.calibration.own == {}
+    assert run.predictor.calibration.by_relation == {}
     assert 0 < run.score([("e1", "r", "e2")])["probability"].item() < 1

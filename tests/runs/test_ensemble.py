@@ -86,7 +86,7 @@ def test_what_cannot_be_combined(runs, tmp_path):
     other = kgflow.train(random_graph(seed=1), dim=4, epochs=1, out=tmp_path / "other")
     assert f"{other.directory} was trained on other facts" in refused(runs / "a", other.directory)
     kgflow.combine([runs / "a", runs / "b"], tmp_path / "both")
-    assert "is a combination already" in refused(tmp_path / "both", runs / "c")
+    assert "is an ensemble already" in refused(tmp_path / "both", runs / "c")
 
 
 def test_it_is_not_trained(runs, tmp_path):

@@ -13,10 +13,9 @@ from graphs import random_graph, random_model
 from kgflow.cli import app
 from kgflow.errors import KgflowError
 from kgflow.kernels import EncodedEntities, top_k
-from kgflow.runs import discovery
-from kgflow.runs import predictor as predictor_module
+from kgflow.runs.answers import COLUMNS, DISCOVERY_COLUMNS, TripleQuery
 from kgflow.runs.discovery import discover
-from kgflow.runs.predictor import Predictor, Question
+from kgflow.runs.predictor import Predictor
 
 LABELS = {"e1": "One", "e2": "Twin", "e3": "Twin"}
 
@@ -54,9 +53,9 @@ def call(monkeypatch, capsys):
 
 
 def every_question():
-    yield from (Question(head=f"e{i}", relation=f"r{i % 3}") for i in range(17))
-    yield from (Question(relation=f"r{i % 3}", tail=f"e{i}") for i in range(17))
-    yield from (Question(head=f"e{i}", tail=f"e{16 - i}") for i in range(17))
+    yield from (TripleQuery(head=f"e{i}", relation=f"r{i % 3}") for i in range(17))
+    yield from (TripleQuery(relation=f"r{i % 3}", tail=f"e{i}") for i in range(17))
+    yield from (TripleQuery(head=f"e{i}", tail=f"e{16 - i}") for i in range(17))
 
 
 def test_rows_are_what_each_triple_says_of_itself(predictor):
@@ -93,24 +92,24 @@ def test_questions_together_or_alone_have_the_same_answers(predictor):
 def test_a_label_asks_like_its_name(predictor):
     for side in ("head", "tail"):
         by_name, by_label = (
-            predictor.predict([Question(relation="r0", **{side: text})], k=5)
+            predictor.predict([TripleQuery(relation="r0", **{side: text})], k=5)
             for text in ("e1", "One")
         )
         assert by_label.equals(by_name)
         assert set(by_label[side]) == {"e1"}
     with pytest.raises(KgflowError, match="'Twin' is the label of"):
-        predictor.predict([Question(head="Twin", relation="r0")], k=1)
+        predictor.predict([TripleQuery(head="Twin", relation="r0")], k=1)
 
 
 def test_one_type_may_be_a_plain_string(predictor):
-    question = [Question(head="e0", relation="r0")]
+    question = [TripleQuery(head="e0", relation="r0")]
     one, listed = (predictor.predict(question, k=10**9, types=t) for t in ("odd", ["odd"]))
     assert one.equals(listed)
     assert set(one["tail"]) == {"e1", "e5"}
 
 
 def test_no_answers_keep_the_columns(predictor):
-    full = predictor.predict([Question(head="e0", relation="r0")], k=1)
+    full = predictor.predict([TripleQuery(head="e0", relation="r0")], k=1)
     assert predictor.predict([], k=1).schema == full.schema
     assert discover(predictor, k=3, relation="r1").schema == discover(predictor, k=3).schema
 
@@ -118,7 +117,7 @@ def test_no_answers_keep_the_columns(predictor):
 def test_discovered_facts_are_the_best_new_ones_of_trained_names(predictor):
     found = discover(predictor, k=10**6)
     questions = [
-        Question(head=e, relation=f"r{i}") for e in predictor.data.entities for i in (0, 2)
+        TripleQuery(head=e, relation=f"r{i}") for e in predictor.data.entities for i in (0, 2)
     ]
     new = predictor.predict(questions, k=17, new=True).filter(pl.col("trained"))
     triple = ["head", "relation", "tail"]
@@ -135,8 +134,8 @@ def test_discovered_facts_are_the_best_new_ones_of_trained_names(predictor):
 @pytest.mark.parametrize("scores", [1, 17, 40, 2**25])
 def test_discovery_in_small_chunks_finds_the_same(predictor, monkeypatch, scores):
     whole = discover(predictor, k=9)
-    monkeypatch.setattr(discovery, "SCORES", scores)
-    assert discovery.chunk(17) * 17 <= max(scores, 17)
+    monkeypatch.setattr(predictor.scorer, "memory", scores)
+    assert predictor.scorer.batch_size() * 17 <= max(scores, 17)
     assert (
         discover(predictor, k=9)
         .select("head", "relation", "tail")
@@ -152,7 +151,7 @@ def test_scores_that_are_not_finite_are_refused(predictor, bad):
     with pytest.raises(FloatingPointError):
         top_k(torch.ones(2, 1), torch.zeros(2), entities, k=1, allowed=torch.arange(5) != 3)
     predictor.model.entity.weight.data[3] = torch.nan
-    for question in (Question(head="e0", relation="r0"), Question(head="e3", tail="e0")):
+    for question in (TripleQuery(head="e0", relation="r0"), TripleQuery(head="e3", tail="e0")):
         with pytest.raises(FloatingPointError):
             predictor.predict([question], k=1)
 
@@ -210,6 +209,6 @@ def test_empty_tables_are_written_with_their_header(call, directory, tmp_path):
     asked = ("--head", data.entities[h], "--relation", data.relations[r])
     # Only e1 is small, and it is known.
     assert call("predict", directory, *asked, "--type", "small", "--new", "--out", out)[0] == 0
-    assert out.read_text() == "\t".join(predictor_module.COLUMNS) + "\n"
+    assert out.read_text() == "\t".join(COLUMNS) + "\n"
     assert call("discover", directory, "--relation", "r1", "--out", out)[0] == 0
-    assert out.read_text() == "\t".join(discovery.COLUMNS) + "\n"
+    assert out.read_text() == "\t".join(DISCOVERY_COLUMNS) + "\n"

@@ -64,13 +64,13 @@ def test_calibration_keeps_the_order_and_is_the_same_when_learned_again(run, tmp
 
 def test_held_out_facts_choose_nothing(run):
     """Facts are held out of choices: other ones in their place change no epoch and no map."""
-    selection, conformal = run.validation
-    assert (len(selection), len(conformal)) == (261, 111)
+    selection, kept = run.validation
+    assert (len(selection), len(kept)) == (261, 111)
     world = run.data
-    swapped = conformal.take(np.arange(len(conformal))[::-1])
+    swapped = kept.take(np.arange(len(kept))[::-1])
     facts = world.valid.array()
     place = {tuple(x): i for i, x in enumerate(facts.tolist())}
-    facts[[place[tuple(x)] for x in conformal.array().tolist()]] = swapped.array()
+    facts[[place[tuple(x)] for x in kept.array().tolist()]] = swapped.array()
     other = replace(world, valid=Triples.of(facts))
     again = kgflow.train(other, dim=16, epochs=2, out=run.directory.parent / "swapped")
     assert [r["mrr"] for r in again.history] == [r["mrr"] for r in run.history]

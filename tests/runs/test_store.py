@@ -72,7 +72,10 @@ def test_force_replaces_and_nothing_else_stays(tmp_path):
 
 def test_the_old_run_comes_back_where_the_new_one_cannot_come_in(tmp_path):
     run = make(tmp_path / "run", mark="old")
-    with pytest.raises(KgflowError, match="run cannot be made"), making(run, force=True) as draft:
+    with (
+        pytest.raises(KgflowError, match="run cannot be created"),
+        making(run, force=True) as draft,
+    ):
         draft.rename(tmp_path / "stolen")
     assert mark(run) == "old"
 
@@ -121,9 +124,9 @@ def test_an_old_run_goes_only_once_another_is_in_its_place(tmp_path, dead):
 def test_impossible_places_are_refused_in_a_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     for place in (tmp_path / ("x" * 300), tmp_path / ("x" * 250), tmp_path / "file" / "run"):
-        with pytest.raises(KgflowError, match="cannot be made: "):
+        with pytest.raises(KgflowError, match="cannot be created: "):
             make(place)
-    with pytest.raises(KgflowError, match="cannot be made: "):
+    with pytest.raises(KgflowError, match="cannot be created: "):
         check_free(tmp_path / ("x" * 300), force=False)
     assert names(tmp_path) == ["file"]
 
@@ -131,7 +134,7 @@ def test_impossible_places_are_refused_in_a_sentence(tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_unwritable_parents_are_refused_in_a_sentence(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(KgflowError, match="cannot be made: Permission denied"):
+    with pytest.raises(KgflowError, match="cannot be created: Permission denied"):
         make(tmp_path / "run")
 
 

@@ -11,7 +11,8 @@ import kgflow
 from graphs import random_graph, random_model
 from kgflow.errors import KgflowError
 from kgflow.kernels import EncodedEntities, top_k
-from kgflow.runs.predictor import Predictor, Question
+from kgflow.runs.answers import TripleQuery
+from kgflow.runs.predictor import Predictor
 
 faiss = pytest.importorskip("faiss", reason="the extra `ann` is not installed")
 
@@ -32,7 +33,10 @@ def ask(predictor, count=40):
     q = predictor.data.queries("valid")
     h, r = (predictor.tensor(x[:count]) for x in (q.h, q.r))
     with torch.no_grad():
-        return (*predictor.model.query(h, r), predictor.known_tails(q.h[:count], q.r[:count]))
+        return (
+            *predictor.model.query(h, r),
+            predictor.scorer.known_answers(q.h[:count], q.r[:count]),
+        )
 
 
 @pytest.mark.parametrize("name", LOWERED)
@@ -55,7 +59,7 @@ def test_filters_keep_k(method, share):
     Q, a, excluded = ask(p)
     allowed = torch.zeros(400, dtype=torch.bool)
     allowed[torch.randperm(400)[: int(400 * share)]] = True
-    # Everything that would be best is excluded for the first query, so that only widening helps.
+    # Everything that would be best is banned for the first query, so that only widening helps.
     most = top_k(Q[:1], a[:1], p.entities, 90).entity[0]
     excluded = (torch.cat([excluded[0], torch.zeros_like(most)]), torch.cat([excluded[1], most]))
     found = index(Q, a, 5, excluded, allowed)
@@ -123,7 +127,7 @@ def test_predictions_by_an_index_are_those_of_the_run(run):
     choice = choose_search(by_index, "flat")
     assert choice.search is not None
     assert choice.recall == 1.0
-    questions = [Question(head=f"e{i}", relation=f"r{i % 3}") for i in range(20)]
+    questions = [TripleQuery(head=f"e{i}", relation=f"r{i % 3}") for i in range(20)]
     for new, types in ((False, ()), (True, ()), (True, ("few",))):
         a, b = (x.predictor.predict(questions, 5, new, types) for x in (run, by_index))
         assert a.drop("score", "probability").equals(b.drop("score", "probability"))

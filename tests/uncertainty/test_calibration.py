@@ -11,19 +11,19 @@ from kgflow.uncertainty import (
     CandidateScores,
     Identity,
     Isotonic,
-    Logistic,
+    Platt,
     Reliability,
     calibrate,
-    differences,
+    compare_reliability,
     score_candidates,
 )
-from kgflow.uncertainty import candidates as census_module
+from kgflow.uncertainty import candidates as module
 
 MARGIN = 1.0
 
 
 def drawn(log_odds, facts=400, others=20, seed=0, relations=1):
-    """A census in which candidates are true by chance, with these log-odds of their z.
+    """Candidates that are true by chance, with these log-odds of their z.
 
     A question has one true answer: candidates are drawn until each side has enough.
     """
@@ -42,10 +42,10 @@ def drawn(log_odds, facts=400, others=20, seed=0, relations=1):
 GRID = np.linspace(-8, 6, 200)
 
 
-@pytest.mark.parametrize("kind", [Logistic, Isotonic])
+@pytest.mark.parametrize("kind", [Platt, Isotonic])
 def test_a_known_logistic_map_is_found(kind):
-    census = drawn(lambda z: 1.7 * z - 0.6, facts=20_000, others=10)
-    score, truth, weight = census.labelled()
+    candidates = drawn(lambda z: 1.7 * z - 0.6, facts=20_000, others=10)
+    score, truth, weight = candidates.flatten()
     found = kind.fit(score + MARGIN, truth, weight)
     inner = np.linspace(-2, 2, 9)
     assert expit(found(inner)) == pytest.approx(expit(1.7 * inner - 0.6), abs=0.03)
@@ -57,7 +57,7 @@ def test_identity_stays_where_scores_are_calibrated_and_goes_where_not():
     assert not isinstance(learned.common, Identity)
     fresh = drawn(lambda z: 0.4 * z + 1, facts=800, seed=1)
     before, after = (Reliability.of(c, fresh) for c in (Calibration(margin=MARGIN), learned))
-    for name, (difference, error) in differences(before, after, draws=200).items():
+    for name, (difference, error) in compare_reliability(before, after, draws=200).items():
         assert difference < -2 * error, name
 
 
@@ -68,7 +68,7 @@ def test_a_relation_that_differs_has_its_own_map():
     ids = np.arange(600)
     both = CandidateScores(ids, ids // 300, ids, *columns, weight)
     found = calibrate(both, MARGIN)
-    assert found.own
+    assert found.by_relation
     z = np.array([-2.0, -1.0, 0.0])
     for r, truth in ((0, z), (1, 2 * z + 3)):
         got = found.probability(z - MARGIN, np.full(3, r))
@@ -81,7 +81,7 @@ def test_maps_keep_every_order(seed):
     z, truth, weight = rng.normal(size=50), rng.integers(0, 2, 50) * 1.0, rng.uniform(1, 9, 50)
     # Far apart, upside down, and all alike are the hard cases.
     for y in (truth, (z > 0) * 1.0, (z < 0) * 1.0):
-        for kind in (Logistic, Isotonic):
+        for kind in (Platt, Isotonic):
             found = kind.fit(z, y, weight)(GRID)
             assert np.isfinite(found).all()
             assert (np.diff(found) >= 0).all()
@@ -96,7 +96,7 @@ def test_few_facts_leave_all_as_it_is():
 
 def test_json_gives_all_back_and_refuses_the_rest():
     learned = calibrate(drawn(lambda z: 0.4 * z + 1, relations=2), MARGIN, model="abc")
-    learned = learned.model_copy(update={"own": {1: Logistic(slope=2.0, intercept=0.5)}})
+    learned = learned.model_copy(update={"by_relation": {1: Platt(slope=2.0, intercept=0.5)}})
     text = learned.model_dump_json()
     again = Calibration.model_validate_json(text)
     assert again == learned
@@ -105,7 +105,7 @@ def test_json_gives_all_back_and_refuses_the_rest():
     for bad in (
         text.replace('"slope":2.0', '"slope":-2.0'),
         text.replace('"format":1', '"format":2'),
-        text.replace('"kind":"logistic"', '"kind":"magic"'),
+        text.replace('"kind":"platt"', '"kind":"magic"'),
         text.replace('"margin":1.0', '"margin":NaN'),
         text.replace('"facts"', '"fax"'),
         text[:-3],
@@ -123,7 +123,7 @@ DATA = random_graph(entities=40, facts=200, held_out=25)
 MODEL = random_model("nfe-1", DATA)
 
 
-def test_a_census_counts_every_candidate_once():
+def test_every_candidate_counts_once():
     known = DATA.queries()
     found = score_candidates(MODEL, DATA.queries("test"), known)
     assert len(found) == 2 * len(DATA.test)
@@ -139,8 +139,8 @@ def test_a_census_counts_every_candidate_once():
 def test_what_is_drawn_stands_for_the_rest(monkeypatch):
     questions, known = DATA.queries("test"), DATA.queries()
     whole = score_candidates(MODEL, questions, known)
-    monkeypatch.setattr(census_module, "HARD", 4)
-    monkeypatch.setattr(census_module, "DRAWN", 8)
+    monkeypatch.setattr(module, "TOP", 4)
+    monkeypatch.setattr(module, "SAMPLED", 8)
     raw = Calibration(margin=MARGIN + 4)
     sums = [
         Reliability.of(raw, score_candidates(MODEL, questions, known, seed)) for seed in range(60)
@@ -154,24 +154,24 @@ def test_what_is_drawn_stands_for_the_rest(monkeypatch):
 
 
 def test_numbers_equal_a_naive_loop():
-    census = score_candidates(MODEL, DATA.queries("test"), DATA.queries())
-    calibration = Calibration(margin=2.0, own={1: Logistic(slope=0.3, intercept=-1.0)})
-    found = Reliability.of(calibration, census)
+    candidates = score_candidates(MODEL, DATA.queries("test"), DATA.queries())
+    calibration = Calibration(margin=2.0, by_relation={1: Platt(slope=0.3, intercept=-1.0)})
+    found = Reliability.of(calibration, candidates)
     brier, loss, said = [], [], 0.0
-    for i in range(len(census)):
-        real = census.weight[i] > 0
-        scores = np.concatenate([census.true[i : i + 1], census.other[i][real]])
-        p = calibration.probability(scores, np.full(len(scores), census.r[i]))
+    for i in range(len(candidates)):
+        real = candidates.weight[i] > 0
+        scores = np.concatenate([candidates.true[i : i + 1], candidates.other[i][real]])
+        p = calibration.probability(scores, np.full(len(scores), candidates.r[i]))
         y = np.arange(len(p)) == 0
         brier.append(((p - y) ** 2).sum())
         loss.append(-np.log(np.where(y, p, 1 - p)).sum())
         said += p.sum()
     assert found.brier() == pytest.approx(brier)
     assert found.log_loss() == pytest.approx(loss)
-    table = found.table()
-    assert sum(row.true for row in table) == len(census)
+    table = found.bins()
+    assert sum(row.true for row in table) == len(candidates)
     assert sum(row.probability * row.candidates for row in table) == pytest.approx(said)
-    assert found.excess().sum() == pytest.approx(said - len(census))
+    assert found.calibration_gaps().sum() == pytest.approx(said - len(candidates))
 
 
 @pytest.mark.parametrize("name", ALL_MODELS)
@@ -181,5 +181,5 @@ def test_scores_of_any_model_are_calibrated(name):
     learned = calibrate(score_candidates(model, DATA.queries("valid"), known), 20.0)
     test = score_candidates(model, DATA.queries("test"), known)
     before, after = (Reliability.of(c, test) for c in (Calibration(margin=20.0), learned))
-    for number, (difference, error) in differences(before, after, draws=100).items():
+    for number, (difference, error) in compare_reliability(before, after, draws=100).items():
         assert difference <= 2 * error, number

@@ -10,8 +10,8 @@ from sklearn.metrics import ndcg_score
 
 from graphs import random_graph, random_model
 from kgflow.errors import KgflowError
-from kgflow.uncertainty import confidence_map, evaluate_confidence
-from kgflow.uncertainty.confidence import ndcg, place
+from kgflow.uncertainty import evaluate_confidence, fit_confidence
+from kgflow.uncertainty.confidence import AnswerRanks, ndcg, rank_known_answers
 
 MARGIN = 1.5
 DATA = random_graph(entities=15, relations=2, facts=90, weighted=True)
@@ -82,7 +82,7 @@ def test_ndcg_equals_scikit_learn_also_where_scores_are_tied(ties):
             # the matrix product it stands, on some processors.
             table.weight.data.mul_(8).round_().div_(8)
     questions = DATA.queries("test")
-    got = ndcg(place(model, questions, DATA.queries(), memory=100))
+    got = ndcg(rank_known_answers(model, questions, DATA.queries(), memory=100))
     truth, score = np.zeros((2, len(questions), len(DATA.entities)))
     for row, (h, r) in enumerate(zip(questions.h.tolist(), questions.r.tolist(), strict=True)):
         score[row] = np.round(everyone(model, h, r), 9)
@@ -96,24 +96,22 @@ def test_the_order_of_confidences_is_worth_one_and_the_reverse_less(model):
     known = confidences(DATA)
     h, r, _ = DATA.test.array()[0].tolist()
     mine = sorted((w for (a, b, _), w in known.items() if (a, b) == (h, r)), reverse=True)
-    from kgflow.uncertainty.confidence import Placed
-
     place, row = np.arange(len(mine)) + 1, np.zeros(len(mine), int)
-    assert ndcg(Placed(row, np.array(mine), place, place))[0] == pytest.approx(1)
+    assert ndcg(AnswerRanks(row, np.array(mine), place, place))[0] == pytest.approx(1)
     if len(mine) > 1:
-        assert ndcg(Placed(row, np.array(mine), place[::-1], place[::-1]))[0] < 1
+        assert ndcg(AnswerRanks(row, np.array(mine), place[::-1], place[::-1]))[0] < 1
 
 
 def test_the_map_is_monotone_and_beats_every_line_on_its_own_facts():
     rng = np.random.default_rng(0)
     score = rng.normal(size=300)
     w = np.clip(1 / (1 + np.exp(-3 * score)) + 0.1 * rng.normal(size=300), 0, 1)
-    f = confidence_map(score, w)
+    f = fit_confidence(score, w)
     assert (np.diff(f(np.linspace(-5, 5, 100))) >= 0).all()
     line = np.polyval(np.polyfit(score, w, 1), score)
     assert ((f(score) - w) ** 2).mean() < ((line - w) ** 2).mean()
     # Any increasing function of the scores serves as well as the scores do.
-    np.testing.assert_allclose(confidence_map(np.exp(score), w)(np.exp(score)), f(score))
+    np.testing.assert_allclose(fit_confidence(np.exp(score), w)(np.exp(score)), f(score))
 
 
 def test_without_confidences_there_is_nothing_to_evaluate(model):

@@ -7,20 +7,21 @@ import torch
 from graphs import random_graph, random_model
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
+from kgflow.runs.answers import TripleQuery
 from kgflow.runs.prediction_set import prediction_set
-from kgflow.runs.predictor import Predictor, Question
+from kgflow.runs.predictor import Predictor
 from kgflow.uncertainty import (
+    AdaptiveScore,
     Conformal,
-    MassScore,
     RankScore,
     check_coverage,
-    conform,
-    cover,
-    cover_ranked,
+    coverage_of_ranks,
+    fit_conformal,
+    measure_coverage,
 )
 from kgflow.uncertainty.coverage import Coverage, design_effect
 
-KINDS = {"rank": RankScore(), "mass": MassScore(0.7)}
+KINDS = {"rank": RankScore(), "adaptive": AdaptiveScore(0.7)}
 ENTITIES = 12
 
 
@@ -37,9 +38,9 @@ def questions(size, rng, skill=1.0):
 @pytest.mark.parametrize("size", [4, 30])
 @pytest.mark.parametrize("coverage", [0.5, 0.9])
 def test_coverage_is_the_promise_exactly(kind, size, coverage):
-    rng, strange, draws = np.random.default_rng(1), KINDS[kind], 4000
+    rng, nonconformity, draws = np.random.default_rng(1), KINDS[kind], 4000
     S, u = questions(draws * (size + 1), rng)
-    V = strange(S, S[:, 0], u).numpy().reshape(draws, size + 1)
+    V = nonconformity(S, S[:, 0], u).numpy().reshape(draws, size + 1)
     zero = np.zeros(size, int)
     inside = [
         v[-1] <= Conformal(zero, zero, zero, v[:-1]).threshold(0, coverage, rng.random()) for v in V
@@ -50,32 +51,34 @@ def test_coverage_is_the_promise_exactly(kind, size, coverage):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_by_relation_each_relation_keeps_the_promise(kind):
-    rng, strange, draws, sizes = np.random.default_rng(2), KINDS[kind], 300, (60, 8, 7)
+    rng, nonconformity, draws, sizes = np.random.default_rng(2), KINDS[kind], 300, (60, 8, 7)
     inside = np.zeros((draws, 3))
     r = np.repeat([0, 1, 2], sizes)
     for row in inside:
         drawn = [questions(n, rng, float(g == 0)) for g, n in enumerate(sizes)]
-        parts = [strange(S, S[:, 0], u).numpy() for S, u in drawn]
+        parts = [nonconformity(S, S[:, 0], u).numpy() for S, u in drawn]
         conformal = Conformal(r, r, r, np.concatenate(parts), by_relation=True)
         assert conformal.groups(0.8).keys() == {0, -1}
         assert len(conformal.groups(0.8)[-1]) == 15
         for g in range(3):
             S, u = questions(1, rng, float(g == 0))
-            row[g] = float(strange(S, S[:, 0], u)) <= conformal.threshold(g, 0.8, rng.random())
+            row[g] = float(nonconformity(S, S[:, 0], u)) <= conformal.threshold(
+                g, 0.8, rng.random()
+            )
     error = (0.8 * 0.2 / draws) ** 0.5
     assert np.abs(inside.mean(0) - 0.8).max() < 3.5 * error
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_set_is_a_naive_loops(kind):
-    rng, strange = np.random.default_rng(3), KINDS[kind]
+    rng, nonconformity = np.random.default_rng(3), KINDS[kind]
     S, u = questions(50, rng)
     limit = torch.from_numpy(rng.uniform(0, 3, 50))
     limit[:3] = torch.tensor([-torch.inf, torch.inf, 1e9])
     ordered = S.sort(dim=1, descending=True).values
-    inside = strange.within(ordered, limit, u)
+    inside = nonconformity.within(ordered, limit, u)
     for i in range(50):
-        mass, total, wanted = strange.mass(ordered[i : i + 1])[0], 0.0, []
+        mass, total, wanted = nonconformity.mass(ordered[i : i + 1])[0], 0.0, []
         for e in range(ENTITIES):
             real = bool(torch.isfinite(ordered[i, e]))
             wanted.append(real and bool(total + u[i] * mass[e] <= limit[i]))
@@ -83,7 +86,7 @@ def test_a_set_is_a_naive_loops(kind):
         assert inside[i].tolist() == wanted
         # The best ones, without a gap.
         assert wanted == sorted(wanted, reverse=True)
-    assert strange.sizes(S, limit, u).tolist() == inside.sum(1).tolist()
+    assert nonconformity.sizes(S, limit, u).tolist() == inside.sum(1).tolist()
 
 
 def test_ties_are_broken_evenly():
@@ -101,32 +104,33 @@ MODEL = random_model("nfe-1", DATA, dtype=torch.float32)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sets_of_questions_leave_known_facts_out_and_come_back_alike(kind):
-    known, strange = DATA.queries(), KINDS[kind]
-    conformal = conform(MODEL, strange, DATA.queries("valid"), known)
+    known, nonconformity = DATA.queries(), KINDS[kind]
+    conformal = fit_conformal(MODEL, nonconformity, DATA.queries("valid"), known)
     predictor = Predictor(MODEL, DATA, 1.0)
     small, large, again = (
-        prediction_set(predictor, strange, conformal, Question("e1", "r0"), c)
-        for c in (0.3, 0.8, 0.8)
+        prediction_set(predictor, conformal, TripleQuery("e1", "r0"), c) for c in (0.3, 0.8, 0.8)
     )
     assert large.answers.equals(again.answers)
     assert not large.answers["known"].any()
     names = large.answers["tail"].to_list()
     assert small.answers["tail"].to_list() == names[: len(small)]
-    best = predictor.predict([Question("e1", "r0")], 30, new=True)
+    best = predictor.predict([TripleQuery("e1", "r0")], 30, new=True)
     assert names == best["tail"].to_list()[: len(names)]
     assert large.answers["score"].to_list() == pytest.approx(best["score"].to_list()[: len(names)])
-    assert (large.held_out, large.own) == (120, False)
+    assert (large.held_out, large.by_relation) == (120, False)
     assert "0.8" in str(large)
     with pytest.raises(KgflowError, match="ask with a relation"):
-        prediction_set(predictor, strange, conformal, Question("e1", tail="e2"), 0.8)
+        prediction_set(predictor, conformal, TripleQuery("e1", tail="e2"), 0.8)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("by_relation", [False, True])
 def test_a_random_model_keeps_its_promise_on_test(kind, by_relation):
-    known, strange = DATA.queries(), KINDS[kind]
-    conformal = conform(MODEL, strange, DATA.queries("valid"), known, by_relation)
-    found = cover(MODEL, strange, conformal, DATA.queries("test"), known, 0.8).to_dict(("r0", "r1"))
+    known, nonconformity = DATA.queries(), KINDS[kind]
+    conformal = fit_conformal(MODEL, nonconformity, DATA.queries("valid"), known, by_relation)
+    found = measure_coverage(MODEL, conformal, DATA.queries("test"), known, 0.8).to_dict(
+        ("r0", "r1")
+    )
     assert found["low"] <= found["measured"] <= found["high"]
     assert found["low"] < 0.8 < found["high"]
     assert found["answers"] == sum(g["count"] for g in found["by"].values()) == 120
@@ -141,9 +145,9 @@ def test_ranks_tell_the_coverage_of_sets_by_rank(coverage, ties):
         with torch.no_grad():
             model.entity.weight[::2] = model.entity.weight[:1]
     known, questions = DATA.queries(), DATA.queries("test")
-    conformal = conform(model, RankScore(), DATA.queries("valid"), known, by_relation=True)
-    slow = cover(model, RankScore(), conformal, questions, known, coverage)
-    quick = cover_ranked(rank(model, questions, known), conformal, coverage)
+    conformal = fit_conformal(model, RankScore(), DATA.queries("valid"), known, by_relation=True)
+    slow = measure_coverage(model, conformal, questions, known, coverage)
+    quick = coverage_of_ranks(rank(model, questions, known), conformal, coverage)
     for name in ("h", "r", "t", "covered", "size"):
         assert np.array_equal(getattr(slow, name), getattr(quick, name)), name
 

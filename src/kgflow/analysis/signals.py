@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.evaluation import best_answers
+from kgflow.evaluation import Scorer
 from kgflow.models import composed_entropy
 from kgflow.runs.run import Run
 
@@ -46,7 +46,7 @@ def signals(
         known: answers that are no news, left out.
         progress: called with the share of the work that is done.
     """
-    score, answer = best_answers(run.model, h, r, known, 2, progress)
+    score, answer = Scorer(run.model, known).top_k(h, r, 2, progress=progress)
     degree = run.data.train.degrees(len(run.data.entities)).astype(np.float64)
     found = {
         "top score": score[:, 0],

@@ -26,7 +26,7 @@ def calibrate(run: RunPath, device: Device = "cpu", json: Json = False) -> None:
         "run": run,
         "facts": learned.facts,
         "map": learned.common.kind,
-        "own_maps": len(learned.own),
+        "own_maps": len(learned.by_relation),
     }
     if len(opened.data.test):
         with share_bar("counting test") as progress:
@@ -36,7 +36,7 @@ def calibrate(run: RunPath, device: Device = "cpu", json: Json = False) -> None:
         return
     print(
         f"learned from {learned.facts:,} facts of valid: {learned.common.kind} map for all "
-        f"relations, {len(learned.own)} with their own"
+        f"relations, {len(learned.by_relation)} with their own"
     )
     if "before" in found:
         _show(found)
@@ -47,7 +47,7 @@ def _show(found: dict[str, Any]) -> None:
         [title, found["before"][name], found["after"][name], *found["difference"][name]]
         for name, title in NUMBERS.items()
     ]
-    title = f"test: {found['questions']:,} questions, every entity not known to be true a candidate"
+    title = f"test: {found['answers']:,} answers, every entity not known to be true a candidate"
     table(title, ["per question", "before", "after", "difference", "± (bootstrap)"], rows)
     bins = [[row[name] for name in BINS] for row in found["after"]["bins"]]
     table("what was said and what came true, after", BINS, bins)

@@ -100,11 +100,11 @@ def _show_coverage(found: dict[str, Any]) -> None:
         columns = ("count", "measured", "mean_size", "median_size")
         rows = [[name, *(group[c] for c in columns)] for name, group in found["by"].items()]
         titles = ("relation", "answers", "covered", "mean size", "median size")
-        table(f"answer sets of coverage {found['promised']:g}", titles, rows)
+        table(f"answer sets of coverage {found['nominal']:g}", titles, rows)
     size = found["size"]
     print(
         f"answer sets hold {found['measured']:.4f} of {found['answers']:,} answers; promised were "
-        f"{found['promised']:g}, and a kept promise measures {found['low']:.4f} to "
+        f"{found['nominal']:g}, and a kept promise measures {found['low']:.4f} to "
         f"{found['high']:.4f} with probability 0.99\n"
         f"{size['mean']:,.1f} answers in a set on average, {size['median']:,.0f} in the median, "
         f"{size['largest']:,} at most; thresholds by {found['held_out']:,} held-out answers, "

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from kgflow.analysis import Reason
+    from kgflow.runs.answers import TripleQuery
     from kgflow.runs.prediction_set import PredictionSet
-    from kgflow.runs.predictor import Predictor, Question
+    from kgflow.runs.predictor import Predictor
     from kgflow.runs.run import Run
 
 SHOWN = ("rank", "answer", "score", "probability", "uncertainty", "known")
@@ -69,12 +70,12 @@ def predict(
 
     Example: kgflow predict runs/world --head France --relation borders -k 5 --explain 1
     """
-    from kgflow.runs.predictor import Question
+    from kgflow.runs.answers import TripleQuery
     from kgflow.runs.run import Run
 
     if file is not None and (head or relation or tail):
         raise KgflowError("ask in a --file or with --head, --relation and --tail, not both")
-    questions = list(_read(file)) if file else [Question(head, relation, tail)]
+    questions = list(_read(file)) if file else [TripleQuery(head, relation, tail)]
     check_coverage_flags(coverage, by_relation, adaptive)
     if coverage is not None and type_:
         raise KgflowError("--type does not go with --coverage: the promise is for all entities")
@@ -116,7 +117,7 @@ def predict(
 
 
 def _sets(
-    run: "Run", questions: list["Question"], coverage: float, by_relation: bool, adaptive: bool
+    run: "Run", questions: list["TripleQuery"], coverage: float, by_relation: bool, adaptive: bool
 ) -> list["PredictionSet"]:
     from kgflow.cli.progress import share_bar
 
@@ -131,14 +132,14 @@ def _sets(
 
 def _show_sets(sets: list["PredictionSet"], k: int) -> None:
     for found in sets:
-        _show([found.question], found.answers.head(k))
+        _show([found.query], found.answers.head(k))
         if len(found) > k:
             print(f"… and {len(found) - k:,} more (--json or --out have all)")
         print(found)
 
 
-def _read(path: Path) -> Iterator["Question"]:
-    from kgflow.runs.predictor import Question
+def _read(path: Path) -> Iterator["TripleQuery"]:
+    from kgflow.runs.answers import TripleQuery
 
     try:
         # Names may hold what else Python takes for the end of a line, such as U+2028.
@@ -159,10 +160,10 @@ def _read(path: Path) -> Iterator["Question"]:
                 "separated by tabs, with ? for the one that is asked"
             )
         head, relation, tail = parts
-        yield Question(head, relation, tail, where=f"{path}:{number}")
+        yield TripleQuery(head, relation, tail, source=f"{path}:{number}")
 
 
-def _show(questions: list["Question"], answers: "pl.DataFrame") -> None:
+def _show(questions: list["TripleQuery"], answers: "pl.DataFrame") -> None:
     import polars as pl
 
     for number, q in enumerate(questions, start=1):

@@ -79,6 +79,11 @@ class Dataset:
         """Return the query index of some triples, with inverse relations."""
         return QueryIndex.build(triples, len(self.entities), len(self.relations))
 
+    @cached_property
+    def known(self) -> QueryIndex:
+        """Query index of all splits: the filter of ranking and prediction."""
+        return self.queries()
+
     def label(self, i: int) -> str:
         """Return the label of entity i, or else its name."""
         name = self.entities[i]

@@ -1,17 +1,20 @@
-"""How well a model ranks: scores of all entities, filtered ranks and their metrics."""
+"""Link prediction evaluation: scores of all entities, filtered ranks, ranking metrics."""
 
-from kgflow.evaluation.answers import best_answers
 from kgflow.evaluation.evaluation import GROUPS, Evaluation
 from kgflow.evaluation.metrics import Metrics, metrics
 from kgflow.evaluation.ranking import POLICIES, Ranking, rank
+from kgflow.evaluation.scoring import Progress, ScoredAnswers, Scorer, no_progress
 
 __all__ = [
     "GROUPS",
     "POLICIES",
     "Evaluation",
     "Metrics",
+    "Progress",
     "Ranking",
-    "best_answers",
+    "ScoredAnswers",
+    "Scorer",
     "metrics",
+    "no_progress",
     "rank",
 ]

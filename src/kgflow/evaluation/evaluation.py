@@ -1,4 +1,4 @@
-"""The metrics of a split, as people and programs read them."""
+"""Ranking metrics of a split, as a table or as JSON."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,15 +13,16 @@ GROUPS = ("relation", "side", "category")
 
 
 class Evaluation:
-    """Filtered ranking metrics, whole and by group.
+    """Filtered ranking metrics of a split, overall and by group.
 
     Args:
-        split: which facts were ranked.
-        ranking: their ranks.
-        by: a group of `GROUPS` to break the metrics down by, or None.
-        relations: the names of the relations.
-        categories: 1-1, 1-N, N-1 or N-N for each relation's name (for ``by="category"``).
-        untrained: how many answers are about an entity that training never saw; they count.
+        split: Name of the split.
+        ranking: Ranks of its answers.
+        by: Group of `GROUPS` to break the metrics down by, or None.
+        relations: Names of the relations.
+        categories: Category (1-1, 1-N, N-1 or N-N) of each relation name, for ``by="category"``.
+        untrained: Number of answers with an entity that does not occur in training; they are
+            included in the metrics.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class Evaluation:
         untrained: int = 0,
     ) -> None:
         if by is not None and by not in GROUPS:
-            raise KgflowError(f"'{by}' is no group: choose {', '.join(GROUPS)}")
+            raise KgflowError(f"unknown group '{by}': choose {', '.join(GROUPS)}")
         self.split, self.ranking, self.by = split, ranking, by
         self.relations, self.categories, self.untrained = relations, categories, untrained
 
@@ -42,7 +43,7 @@ class Evaluation:
         return self.ranking.metrics()[policy].to_dict()
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it: the split, the metrics of each tie policy, and the groups under "by"."""
+        """Return the metrics of each tie policy, and those of each group under "by"."""
         result: dict[str, Any] = {"split": self.split, "answers": len(self.ranking)}
         result |= {"untrained": self.untrained, **_summary(self.ranking)}
         if self.by is not None:

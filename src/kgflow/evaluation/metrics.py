@@ -1,4 +1,4 @@
-"""Numbers that sum up ranks."""
+"""Ranking metrics."""
 
 from typing import NamedTuple
 
@@ -12,11 +12,11 @@ class Metrics(NamedTuple):
     r"""Link prediction metrics over N ranks.
 
     - mrr: :math:`\frac1N \sum 1/\mathrm{rank}`
-    - mr: the mean rank
-    - hits@k: the share of ranks of at most k
-    - amr: the mean rank over what guessing would give, :math:`\sum \mathrm{rank} / \sum
-      \frac{c+1}2` with c candidates (Berrendorf et al. 2020)
-    - amri: :math:`1 - \sum(\mathrm{rank}-1) / \sum\frac{c-1}2`, 1 at best and 0 for guessing
+    - mr: mean rank
+    - hits@k: share of ranks of at most k
+    - amr: mean rank divided by its expectation under random scores, :math:`\sum \mathrm{rank} /
+      \sum \frac{c+1}2` with c candidates (Berrendorf et al. 2020)
+    - amri: :math:`1 - \sum(\mathrm{rank}-1) / \sum\frac{c-1}2`, 1 at best and 0 for random scores
     """
 
     mrr: float
@@ -28,12 +28,12 @@ class Metrics(NamedTuple):
     amri: float
 
     def to_dict(self) -> dict[str, float]:
-        """Under the names people use: ``hits@10``."""
+        """Return the metrics by their usual names, such as ``hits@10``."""
         return {k.replace("hits", "hits@"): v for k, v in self._asdict().items()}
 
 
 def metrics(rank: Floats, candidates: Floats) -> Metrics:
-    """Sum up N ranks, each among its number of candidates.
+    """Compute the metrics of ranks ``(N,)`` among numbers of candidates ``(N,)``.
 
     Example:
         >>> m = metrics(np.array([1.0, 2.0, 4.0]), np.array([5.0, 5.0, 5.0]))
@@ -43,7 +43,7 @@ def metrics(rank: Floats, candidates: Floats) -> Metrics:
     if not len(rank):
         return Metrics._make([float("nan")] * len(Metrics._fields))
     amr = rank.sum() / ((candidates + 1) / 2).sum()
-    # With one candidate everywhere there is nothing to win: guessing is perfect.
+    # With one candidate per query, every rank is 1 and random scores are perfect.
     chance = ((candidates - 1) / 2).sum()
     amri = 1 - (rank - 1).sum() / chance if chance else 1.0
     return Metrics(

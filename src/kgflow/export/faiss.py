@@ -61,6 +61,6 @@ def _read_me(run: Run, index: Index) -> str:
         measure=f"{scale}, by distance" if distance else "(Q, 1), by inner product",
         head=run.data.entities[0],
         relation=run.data.relations[0],
-        alone=ALONE if run.predictor.places is run.predictor.entities else ANSWERS,
+        alone=ALONE if run.predictor.embedding_keys is run.predictor.entities else ANSWERS,
         vector=scale if distance else "torch.cat([Q, torch.ones(1, 1)], dim=1)",
     )

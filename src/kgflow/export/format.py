@@ -79,5 +79,5 @@ def keys(run: Run) -> Iterator[Vectors]:
 
     Their distance or inner product means what it means to the model.
     """
-    for _, _, wide in run.predictor.places.key_blocks():
+    for _, _, wide in run.predictor.embedding_keys.key_blocks():
         yield wide[:, :-2].float().cpu().numpy()

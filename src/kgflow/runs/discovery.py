@@ -1,80 +1,62 @@
-"""The best missing facts of a whole graph."""
+"""The most probable missing triples of a whole graph."""
 
 import heapq
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from torch import Tensor
 
 from kgflow.errors import KgflowError
-from kgflow.runs.predictor import CHUNK, Predictor, frame
-from kgflow.uncertainty import Existence
+from kgflow.evaluation import Progress, no_progress
+from kgflow.evaluation.metrics import Floats
+from kgflow.kernels import blocks
+from kgflow.runs.answers import DISCOVERY_COLUMNS, Ids, frame, id_array, triple_names
+from kgflow.runs.predictor import Predictor
+from kgflow.uncertainty import MissingAnswerProbability
 
 if TYPE_CHECKING:
     import polars as pl
 
-SCORES = 2**25
-"""Scores held at once, at most."""
+HEADS = 256
+"""Heads scored at a time, at most."""
+GROWTH = 4
+"""Factor by which the number of candidates grows until the k best are certain."""
 
-COLUMNS: dict[str, type] = {
-    "rank": int,
-    "head": str,
-    "relation": str,
-    "tail": str,
-    "head_label": str,
-    "tail_label": str,
-    "score": float,
-    "probability": float,
-    "uncertainty": float,
-}
-"""What is said of a fact."""
-
-Fact = tuple[float, float, int, int, int]
+Found = tuple[float, float, int, int, int]
 """Probability, score, head, relation, tail."""
 
-WIDER = 4
-"""By how much more candidates are looked at where the first ones do not settle it."""
 
+def discover(
+    predictor: Predictor, k: int, relation: str | None = None, progress: Progress = no_progress
+) -> "pl.DataFrame":
+    """Find the k most probable triples that are not in the graph.
 
-@torch.no_grad()
-def discover(predictor: Predictor, k: int, relation: str | None = None) -> "pl.DataFrame":
-    """The k most likely facts that the graph does not hold.
-
-    A fact (h, r, t) is an answer to (h, r, ?) and to (?, r, t). By each it is true with the chance
-    that the question has a missing answer (see `Existence`), times the probability of being it; the
-    lesser of the two counts: a country that has its capital wants no second one. Every head is
-    asked for all tails of every relation; only the k most probable so far are kept, and of equals
-    those of the better score. Of names that training never saw a model knows nothing: they are left
-    out, as are facts (h, r, h) where training has none such of r.
+    A triple (h, r, t) is an answer to (h, r, ?) and to (?, r, t). By either query it is true with
+    the probability that the query has a missing answer (see `MissingAnswerProbability`) times the
+    calibrated probability of the answer; the smaller of the two counts: a country with a known
+    capital needs no second one. All tails of all heads and relations are scored; of equally
+    probable triples those with larger scores come first. Entities and relations that do not occur
+    in training are left out, as are triples (h, r, h) of relations without such training triples.
 
     Args:
-        predictor: model and names.
-        k: how many facts.
-        relation: of this relation only.
+        predictor: Model and names.
+        k: Number of triples.
+        relation: Name of the only relation to consider.
+        progress: Progress callback.
     """
     if k < 1:
         raise KgflowError(f"k is {k}: ask for 1 fact or more")
-    predictor.model.eval()
-    heads, best = np.flatnonzero(predictor.trained_entities), list[Fact]()
-    size, existence = chunk(len(predictor.data.entities)), Existence(predictor.data)
-    for r in _relations(predictor, relation):
-        has = existence.has(heads, np.full_like(heads, r))
-        # Within each group probabilities ascend with scores, so that few candidates settle it.
-        for group in (heads[has == 0], heads[has == 1]):
-            for low in range(0, len(group), size):
-                best = _better(predictor, existence, group[low : low + size], r, k, best)
-    return frame(_columns(predictor, best), COLUMNS)
-
-
-def chunk(entities: int) -> int:
-    """How many heads to ask at once.
-
-    Example:
-        >>> chunk(1_000), chunk(2**20), chunk(2**30)
-        (256, 32, 1)
-    """
-    return max(1, min(CHUNK, SCORES // max(entities, 1)))
+    search, heads = _Discovery(predictor, k), np.flatnonzero(predictor.trained_entities)
+    size, relations = predictor.scorer.batch_size(HEADS), _relations(predictor, relation)
+    for done, r in enumerate(relations, start=1):
+        known = search.missing.has_known_answer(heads, np.full_like(heads, r))
+        # Within each group probabilities ascend with scores, so that few candidates are needed.
+        for group in (heads[~known], heads[known]):
+            for low, high in blocks(len(group), size):
+                search.add(group[low:high], r)
+        progress(done / len(relations))
+    return frame(_columns(predictor, search.best), DISCOVERY_COLUMNS)
 
 
 def _relations(predictor: Predictor, relation: str | None) -> list[int]:
@@ -83,72 +65,60 @@ def _relations(predictor: Predictor, relation: str | None) -> list[int]:
     return [r for r in wanted if trained[r]]
 
 
-def _better(
-    predictor: Predictor,
-    existence: Existence,
-    h: NDArray[np.int64],
-    r: int,
-    k: int,
-    best: list[Fact],
-) -> list[Fact]:
-    """The best k facts so far, with those of some heads and a relation among them.
+class _Discovery:
+    """The k most probable triples of the heads and relations added so far."""
 
-    Candidates come in the order of one side's probability. That bounds the lesser of both, so when
-    it falls below the k-th best there is, no later one can be better.
-    """
-    S, size = _scores(predictor, h, r), k
-    while True:
-        top = S.flatten().topk(min(size, S.numel()))
-        real = int((top.values > -torch.inf).sum())
-        score, place = (x[:real].cpu().numpy() for x in (top.values.double(), top.indices))
-        heads, tails = h[place // S.shape[1]], place % S.shape[1]
-        forth = _chance(predictor, existence, heads, r, score)
-        back = predictor.score(tails, np.full(real, r + predictor.relations), heads).double()
-        lesser = np.minimum(
-            forth, _chance(predictor, existence, tails, r + predictor.relations, back.numpy())
-        )
-        columns = (x.tolist() for x in (lesser, score, heads, np.full(real, r), tails))
-        found = heapq.nlargest(k, [*best, *zip(*columns, strict=True)])
-        if real < size or (len(found) == k and forth[-1] < found[-1][0]):
-            return found
-        size *= WIDER
+    def __init__(self, predictor: Predictor, k: int) -> None:
+        self.predictor, self.k, self.best = predictor, k, list[Found]()
+        self.missing = MissingAnswerProbability(predictor.data)
 
+    def add(self, h: Ids, r: int) -> None:
+        """Consider all tails of heads ``(B,)`` and a relation.
 
-def _chance(
-    predictor: Predictor,
-    existence: Existence,
-    h: NDArray[np.int64],
-    r: int,
-    score: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """How probable answers to (h, r, ?) are as facts, ``(N,)``."""
-    relation = np.full(len(h), r)
-    return existence(h, relation) * predictor.probability(score, relation)
+        Candidates are sorted by the probability of one query, which bounds the smaller one of both:
+        once it is below the k-th best probability, no later candidate can be better.
+        """
+        S, size, inverse = self._scores(h, r), self.k, r + self.predictor.relations
+        while True:
+            top = S.flatten().topk(min(size, S.numel()))
+            real = int((top.values > -torch.inf).sum())
+            score, index = (x[:real].cpu().numpy() for x in (top.values.double(), top.indices))
+            heads, tails = h[index // S.shape[1]], index % S.shape[1]
+            forward = self._probability(heads, r, score)
+            inverse_score = self.predictor.score(tails, np.full(real, inverse), heads)
+            backward = self._probability(tails, inverse, inverse_score.double().numpy())
+            smaller = np.minimum(forward, backward)
+            columns = (x.tolist() for x in (smaller, score, heads, np.full(real, r), tails))
+            best = heapq.nlargest(self.k, [*self.best, *zip(*columns, strict=True)])
+            if real < size or (len(best) == self.k and forward[-1] < best[-1][0]):
+                self.best = best
+                return
+            size *= GROWTH
 
+    def _probability(self, h: Ids, r: int, score: Floats) -> Floats:
+        """Return the probabilities of answers to (h, r, ?), ``(N,)``."""
+        relation = np.full(len(h), r)
+        return self.missing(h, relation) * self.predictor.probability(score, relation)
 
-def _scores(predictor: Predictor, h: NDArray[np.int64], r: int) -> torch.Tensor:
-    """All tails of heads ``(B, E)``, -inf where they are known or were never trained."""
-    relation = np.full_like(h, r)
-    query = predictor.model.query(predictor.tensor(h), predictor.tensor(relation))
-    S = predictor.entities.scores(query.Q, query.a)
-    S[predictor.known_tails(h, relation)] = -torch.inf
-    S[:, torch.from_numpy(~predictor.trained_entities).to(S.device)] = -torch.inf
-    train = predictor.data.train
-    if not (train.h == train.t)[train.r == r].any():
-        S[torch.arange(len(h), device=S.device), predictor.tensor(h)] = -torch.inf
-    return S
+    def _scores(self, h: Ids, r: int) -> Tensor:
+        """Score all tails, ``(B, E)``, with -inf for known triples and untrained entities."""
+        predictor, train = self.predictor, self.predictor.data.train
+        S = predictor.scorer.filtered_scores(h, np.full_like(h, r))
+        S[:, torch.from_numpy(~predictor.trained_entities).to(S.device)] = -torch.inf
+        if not (train.h == train.t)[train.r == r].any():
+            S[torch.arange(len(h), device=S.device), predictor.tensor(h)] = -torch.inf
+        return S
 
 
-def _columns(predictor: Predictor, facts: list[Fact]) -> dict[str, object]:
-    score = np.array([fact[1] for fact in facts], dtype=np.float64)
-    triples = np.array([fact[2:] for fact in facts], dtype=np.int64).reshape(-1, 3)
+def _columns(predictor: Predictor, found: list[Found]) -> dict[str, object]:
+    triples = id_array([row[2:] for row in found])
     heads, _, tails = triples.T.tolist()
     return {
-        "rank": np.arange(1, len(facts) + 1),
-        **predictor.names(triples),
+        "rank": np.arange(1, len(found) + 1),
+        **triple_names(predictor.data, triples),
         "head_label": [predictor.data.label(h) for h in heads],
         "tail_label": [predictor.data.label(t) for t in tails],
-        "score": score,
-        "probability": np.array([fact[0] for fact in facts], dtype=np.float64),
+        "score": np.array([row[1] for row in found], dtype=np.float64),
+        "probability": np.array([row[0] for row in found], dtype=np.float64),
         "uncertainty": [predictor.uncertainty(t) for t in tails],
     }

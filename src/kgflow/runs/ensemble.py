@@ -1,4 +1,4 @@
-"""Several runs as one: answers scored by the mean of their models."""
+"""Ensemble of runs: the mean of the scores of their models."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,23 +16,23 @@ from kgflow.training.losses.one_vs_all import OneVsAllSettings
 def combine(
     runs: Sequence[str | Path], out: str | Path, force: bool = False, device: str = "cpu"
 ) -> Run:
-    r"""A run whose scores are the means of those of other runs of the same data.
+    r"""Create an ensemble: a run whose scores are the mean scores of other runs of the same data.
 
     .. math:: f(h, r, t) = \frac1k \sum_i f_i(h, r, t)
 
-    Models that were trained apart, by other seeds or of other kinds, err in different places. The
-    new run holds all it needs, is evaluated and calibrated, and is asked, served, exported and
-    reported on like any other. It knows no uncertainty and cannot be trained. Its γ is the mean of
-    theirs, so that its logit is the mean of their logits.
+    Models of different seeds or kinds make different errors. The new run contains all its models,
+    is evaluated and calibrated, and predicts, serves, exports and reports like any other. It has no
+    entropy and cannot be trained. Its margin is the mean margin, so that its logits are mean
+    logits.
 
-    Answer sets can promise their coverage only if all runs held the same validation facts out of
-    their choices, as they do where `held_out` and `seed` are the same.
+    Prediction sets need all runs to have held out the same validation triples, as they have where
+    `conformal_fraction` and `seed` are the same.
 
     Args:
-        runs: two run directories or more.
-        out: the new one.
-        force: replace a run that is there.
-        device: "cpu", "cuda", …
+        runs: Run directories, at least two.
+        out: Directory of the new run.
+        force: Whether an existing run is replaced.
+        device: Device of the model, such as "cpu" or "cuda".
 
     Example:
         >>> import kgflow, tempfile
@@ -45,7 +45,7 @@ def combine(
     """
     _check_distinct(runs)
     opened = [Run.open(directory, device) for directory in runs]
-    _check(opened)
+    _check_compatible(opened)
     model = ModelSettings(
         name=ENSEMBLE,
         dim=sum(run.config.model.dim for run in opened),
@@ -64,7 +64,7 @@ def combine(
     config, mean = run_config(experiment, data), Mean([run.model for run in opened])
     with new_run(directory, config, data, force) as draft:
         save_model(draft / "model.safetensors", mean)
-        (draft / "history.jsonl").touch()  # of no epochs: it is not trained
+        (draft / "history.jsonl").touch()  # without epochs, as an ensemble is not trained
         evaluate_and_calibrate(Run(draft, config, data, mean.eval()))
     return Run.open(directory, device)
 
@@ -72,16 +72,18 @@ def combine(
 def _check_distinct(runs: Sequence[str | Path]) -> None:
     if len(runs) < 2:
         raise KgflowError("give two runs or more to combine")
-    for place, run in enumerate(runs):
-        if Path(run).resolve() in [Path(other).resolve() for other in runs[:place]]:
+    for i, run in enumerate(runs):
+        if Path(run).resolve() in [Path(other).resolve() for other in runs[:i]]:
             raise KgflowError(f"{run} is given twice: combine different runs")
 
 
-def _check(runs: Sequence[Run]) -> None:
+def _check_compatible(runs: Sequence[Run]) -> None:
     first = runs[0]
     for run in runs:
         if run.config.model.members:
-            raise KgflowError(f"{run.directory} is a combination already: give the runs it is of")
+            raise KgflowError(
+                f"{run.directory} is an ensemble already: give the runs it consists of"
+            )
         if run.config.run.data_digest != first.config.run.data_digest:
             raise KgflowError(
                 f"{run.directory} was trained on other facts than {first.directory}: combine runs"
@@ -89,8 +91,8 @@ def _check(runs: Sequence[Run]) -> None:
             )
         if run.model.interaction is not None:
             raise KgflowError(
-                f"{run.directory} is of {run.model.name}, which is no matrix product and cannot be"
-                " combined: leave it out"
+                f"{run.directory} has model {run.model.name}, which is no matrix product and cannot"
+                " be combined: leave it out"
             )
 
 
@@ -100,12 +102,12 @@ def _experiment(runs: Sequence[Run], model: ModelSettings) -> Experiment:
     Validation triples count as held out only if all runs held out the same ones.
     """
     first = runs[0].config
-    held = {(run.config.training.conformal_fraction, run.config.seed) for run in runs}
+    held_out = {(run.config.training.conformal_fraction, run.config.seed) for run in runs}
     offset = sum(run.logit_offset for run in runs) / len(runs)
     training = first.training.model_copy(
         update={
             "loss": OneVsAllSettings(margin=offset),
-            "conformal_fraction": first.training.conformal_fraction if len(held) == 1 else 0.0,
+            "conformal_fraction": first.training.conformal_fraction if len(held_out) == 1 else 0.0,
         }
     )
     return Experiment(data=first.data, seed=first.seed, model=model, training=training)

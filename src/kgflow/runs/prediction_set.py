@@ -1,4 +1,4 @@
-"""The answers to one question that hold the true one with a promised probability."""
+"""Conformal prediction sets of queries by name."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -7,8 +7,9 @@ import numpy as np
 import torch
 
 from kgflow.errors import KgflowError
-from kgflow.runs.predictor import Predictor, Question
-from kgflow.uncertainty import Conformal, NonconformityScore
+from kgflow.runs.answers import TripleQuery, id_array
+from kgflow.runs.predictor import Predictor
+from kgflow.uncertainty import Conformal
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,83 +17,76 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PredictionSet:
-    """A set of answers that are not known yet, best first, and what is promised of it.
+    """Unknown answers to a query, best first, and the coverage of such sets.
 
-    The promise is about a question whose answer the graph does not hold, asked like those of the
-    validation facts: in the share `coverage` of such questions the set holds the answer. It may be
-    empty where the best answer alone would promise more.
+    Among queries like those of the validation triples, whose answer is missing from the graph, the
+    share `coverage` of prediction sets contains the answer. A set may be empty where the best
+    answer alone has a larger coverage.
 
     Args:
-        question: what was asked.
-        answers: the table that `Run.predict` gives.
-        coverage: the promised probability.
-        held_out: how many held-out answers the threshold was read from.
-        own: whether these are of this relation and side only.
+        query: Query by name.
+        answers: Table with the columns of `Run.predict`.
+        coverage: Nominal coverage.
+        held_out: Number of held-out answers that the threshold was computed from.
+        by_relation: Whether these are of the same relation and direction only.
     """
 
-    question: Question
+    query: TripleQuery
     answers: "pl.DataFrame"
     coverage: float
     held_out: int
-    own: bool
+    by_relation: bool
 
     def __len__(self) -> int:
         return len(self.answers)
 
     def __str__(self) -> str:
-        source = "of this relation and side" if self.own else "of all relations together"
+        source = "of this relation and direction" if self.by_relation else "of all relations"
         return (
-            f"{len(self):,} answers that are not known facts; sets made so hold the missing answer"
-            f" in {self.coverage:.4g} of questions (by {self.held_out:,} held-out answers {source})"
+            f"{len(self):,} answers that are not known facts; such sets contain the missing answer"
+            f" in {self.coverage:.4g} of queries (from {self.held_out:,} held-out answers {source})"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the set as a dictionary."""
         return {
             "coverage": self.coverage,
             "size": len(self),
             "held_out": self.held_out,
-            "by_relation": self.own,
+            "by_relation": self.by_relation,
             "answers": self.answers.to_dicts(),
         }
 
 
-@torch.no_grad()
 def prediction_set(
-    predictor: Predictor,
-    nonconformity: NonconformityScore,
-    conformal: Conformal,
-    question: Question,
-    coverage: float,
+    predictor: Predictor, conformal: Conformal, query: TripleQuery, coverage: float
 ) -> PredictionSet:
-    """The set for a question; always the same one, as its chances depend on the question only.
+    """Compute the prediction set of a query.
+
+    Its random numbers depend on the query only, so the same query has the same set.
 
     Args:
-        predictor: model and names.
-        nonconformity: the one that `conformal` was measured with.
-        conformal: where the threshold is from.
-        question: (h, r, ?) or (?, r, t).
-        coverage: with what probability it is to hold the answer.
+        predictor: Model and names.
+        conformal: Nonconformity scores of held-out answers.
+        query: (h, r, ?) or (?, r, t).
+        coverage: Probability that the set contains the answer.
     """
-    if question.relation is None:
+    if query.relation is None:
         raise KgflowError(
-            "answer sets are of entities: ask with a relation, or leave the coverage out"
+            "prediction sets contain entities: ask with a relation, or leave out the coverage"
         )
-    predictor.model.eval()
-    asked = np.array([question.ids(predictor.data)])
-    h, r = predictor.asked_for_tails(asked)
-    query = predictor.model.query(predictor.tensor(h), predictor.tensor(r))
-    S = predictor.entities.scores(query.Q, query.a)
-    S[predictor.known_tails(h, r)] = -torch.inf
-    score = S[0].double().cpu().numpy()
-    chance = np.random.default_rng([int(h[0]), int(r[0])])
-    u, round_up = chance.random(2)
-    order = np.lexsort((chance.random(len(score)), -score))
-    groups = conformal.groups(coverage)
-    limit = torch.tensor([conformal.threshold(int(r[0]), coverage, round_up)])
-    inside = nonconformity.within(torch.from_numpy(score[order])[None], limit, torch.tensor([u]))
+    ids = id_array([query.ids(predictor.data)])
+    h, r = predictor.tail_queries(ids)
+    relation = int(r[0])
+    score = predictor.scorer.filtered_scores(h, r)[0].double().cpu().numpy()
+    rng = np.random.default_rng([int(h[0]), relation])
+    u, round_up = rng.random(2)
+    order = np.lexsort((rng.random(len(score)), -score))
+    limit = torch.tensor([conformal.threshold(relation, coverage, round_up)])
+    ordered = torch.from_numpy(score[order])[None]
+    inside = conformal.nonconformity.within(ordered, limit, torch.tensor([u]))
     chosen = order[inside[0].numpy()]
-    own = int(r[0]) in groups
-    behind = len(groups[int(r[0]) if own else -1])
-    answers = predictor.described(asked, [(chosen, score[chosen])])
-    return PredictionSet(question, answers, coverage, behind, own)
+    answers = predictor.answer_table(ids, [(chosen, score[chosen])])
+    groups = conformal.groups(coverage)
+    own = relation in groups
+    return PredictionSet(query, answers, coverage, len(groups[relation if own else -1]), own)

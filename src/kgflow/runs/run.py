@@ -1,39 +1,46 @@
-"""A trained model with its names and its numbers: the facade of the Python API."""
+"""A run directory, opened: evaluation, prediction and calibration of a trained model."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from kgflow.config import RunConfig
-from kgflow.data import Dataset, QueryIndex, Triples, ValidationSplit, describe, split_validation
+from kgflow.data import SPLITS, Dataset, Triples, ValidationSplit, describe, split_validation
 from kgflow.errors import KgflowError
-from kgflow.evaluation import Evaluation, rank
+from kgflow.evaluation import Evaluation, Progress, no_progress, rank
 from kgflow.models import Model
+from kgflow.runs.answers import TripleQuery
 from kgflow.runs.build import make_model
-from kgflow.runs.calibration import count, learn, read_calibration, write_calibration
+from kgflow.runs.calibration import (
+    model_digest,
+    read_calibration,
+    sample_triples,
+    write_calibration,
+)
 from kgflow.runs.discovery import discover
 from kgflow.runs.prediction_set import PredictionSet, prediction_set
-from kgflow.runs.predictor import Predictor, Question
+from kgflow.runs.predictor import Predictor
 from kgflow.runs.store import read_metrics, read_run
 from kgflow.training import LossSettings, best_epoch, load_model, read_history
 from kgflow.uncertainty import (
+    AdaptiveScore,
     Calibration,
+    CandidateScores,
     ConfidenceMetrics,
     Conformal,
     Coverage,
-    MassScore,
     NonconformityScore,
     RankScore,
     Reliability,
+    calibrate,
     check_coverage,
-    conform,
-    cover,
-    differences,
+    compare_reliability,
     evaluate_confidence,
+    fit_conformal,
+    measure_coverage,
+    score_candidates,
 )
 
 if TYPE_CHECKING:
@@ -56,11 +63,11 @@ class Run:
 
     def __init__(self, directory: Path, config: RunConfig, data: Dataset, model: Model) -> None:
         self.directory, self.config, self.data, self.model = directory, config, data, model
-        self._places: dict[bool, Conformal] = {}
+        self._conformal: dict[bool, Conformal] = {}
 
     @classmethod
     def open(cls, directory: str | Path, device: str = "cpu") -> "Run":
-        """A run with the model of its best epoch."""
+        """Open a run with the model of its best epoch."""
         directory = Path(directory)
         config, data = read_run(directory)
         run = cls(directory, config, data, make_model(config, data, device))
@@ -68,9 +75,10 @@ class Run:
         return run
 
     def load_best(self) -> None:
-        """Read the weights of the best epoch, and set the model to evaluation mode."""
+        """Load the weights of the best epoch, and set the model to evaluation mode."""
         load_model(self.directory / "model.safetensors", self.model)
         self.model.eval()
+        self._forget()
 
     @property
     def history(self) -> list[dict[str, float]]:
@@ -79,12 +87,12 @@ class Run:
 
     @property
     def best_epoch(self) -> int:
-        """The epoch whose model is kept: the best validated one, or the last."""
+        """Epoch of the model: the one with the best validation metric, or the last."""
         return best_epoch(self.history)
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """The metrics noted so far, by split."""
+        """Stored metrics by split."""
         return read_metrics(self.directory)
 
     @property
@@ -96,18 +104,13 @@ class Run:
 
     @cached_property
     def predictor(self) -> Predictor:
-        """The model, speaking names."""
+        """Predictor with the calibration of the run."""
         offset = self.logit_offset
         return Predictor(self.model, self.data, offset, read_calibration(self.directory, offset))
 
     @cached_property
-    def known(self) -> QueryIndex:
-        """Every fact of every split."""
-        return self.data.queries()
-
-    @cached_property
     def validation(self) -> ValidationSplit:
-        """The validation facts: those that choose the epoch and the probabilities, and the rest."""
+        """Validation triples for selection and calibration, and held-out ones."""
         fraction = self.config.training.conformal_fraction
         return split_validation(self.data.valid, fraction, self.config.seed)
 
@@ -116,33 +119,37 @@ class Run:
         split: str = "test",
         by: str | None = None,
         known: Triples | None = None,
-        progress: Callable[[float], None] = lambda share: None,
+        progress: Progress = no_progress,
     ) -> Evaluation:
-        """Filtered ranking metrics of a split.
+        """Compute filtered ranking metrics of a split.
 
         Args:
-            split: train, valid or test.
-            by: also for each "relation", "side" or "category".
-            known: further facts to filter out.
-            progress: called with the share of the work that is done.
+            split: "train", "valid" or "test".
+            by: Group for which metrics are computed too: "relation", "side" or "category".
+            known: Further triples to filter out.
+            progress: Progress callback.
         """
-        questions = self.data.queries(split)
-        if not len(questions):
+        queries = self.data.queries(split)
+        if not len(queries):
             raise KgflowError(f"{self.data.name} has no {split} facts to evaluate on")
-        ranking = rank(self.model, questions, self._filter(known), progress=progress)
-        seen = self.data.train.entity_mask(len(self.data.entities))
-        untrained = int((~(seen[ranking.h] & seen[ranking.t])).sum())
+        filtered = self.data.known
+        if known is not None:
+            splits = [self.data.split(name) for name in SPLITS]
+            filtered = self.data.index(Triples.concatenate([*splits, known]))
+        ranking = rank(self.model, queries, filtered, progress=progress)
+        trained = self.data.train.entity_mask(len(self.data.entities))
+        untrained = int((~(trained[ranking.h] & trained[ranking.t])).sum())
         names, categories = self.data.relations.names, self._categories(by)
         return Evaluation(split, ranking, by, names, categories, untrained)
 
     def evaluate_confidence(
-        self, split: str = "test", progress: Callable[[float], None] = lambda share: None
+        self, split: str = "test", progress: Progress = no_progress
     ) -> ConfidenceMetrics:
-        """How well the confidences of a split are predicted, and followed by the order of answers.
+        """Compute errors of predicted confidences and nDCG of a split.
 
         Args:
-            split: train, valid or test.
-            progress: called with the share of the work that is done.
+            split: "train", "valid" or "test".
+            progress: Progress callback.
         """
         return evaluate_confidence(self.model, self.data, self.logit_offset, split, progress)
 
@@ -155,70 +162,68 @@ class Run:
         new: bool = False,
         types: Sequence[str] = (),
     ) -> "pl.DataFrame":
-        """The k best answers to (head, relation, ?), (?, relation, tail) or (head, ?, tail)."""
-        return self.predictor.predict([Question(head, relation, tail)], k, new, types)
+        """Find the k best answers to (head, relation, ?), (?, relation, tail) or (head, ?, tail).
+
+        Args:
+            head: Name or label of the head.
+            relation: Name of the relation.
+            tail: Name or label of the tail.
+            k: Number of answers.
+            new: Whether known triples are left out.
+            types: Entity types of the answers.
+        """
+        return self.predictor.predict([TripleQuery(head, relation, tail)], k, new, types)
 
     def score(self, triples: Sequence[tuple[str, str, str]]) -> "pl.DataFrame":
-        """Score and probability of triples of names."""
-        import polars as pl
+        """Compute score and probability of triples of names or labels."""
+        return self.predictor.score_names(triples)
 
-        if any(len(triple) != 3 for triple in triples):
-            raise KgflowError("score wants triples of (head, relation, tail)")
-        heads, relations, tails = zip(*triples, strict=True) if triples else ((), (), ())
-        h, t = (np.array([self.data.entity_id(n) for n in side], int) for side in (heads, tails))
-        r = self.data.relations.ids(relations)
-        score = self.predictor.score(h, r, t).double().numpy()
-        columns = {"head": heads, "relation": relations, "tail": tails, "score": score}
-        return pl.DataFrame(columns | {"probability": self.predictor.probability(score, r)})
+    def discover(
+        self, k: int = 100, relation: str | None = None, progress: Progress = no_progress
+    ) -> "pl.DataFrame":
+        """Find the k most probable triples that are not in the graph.
 
-    def discover(self, k: int = 100, relation: str | None = None) -> "pl.DataFrame":
-        """The k most likely facts of the whole graph that it does not hold."""
-        return discover(self.predictor, k, relation)
+        Args:
+            k: Number of triples.
+            relation: Name of the only relation to consider.
+            progress: Progress callback.
+        """
+        return discover(self.predictor, k, relation, progress)
 
-    def calibrate(self, progress: Callable[[float], None] = lambda share: None) -> Calibration:
-        """Learn what scores mean as probabilities, and keep that with the run.
+    def calibrate(self, progress: Progress = no_progress) -> Calibration:
+        """Fit the calibration of scores to probabilities, and store it in the run.
 
-        Learned from the validation facts that are not held out; see `Calibration`.
+        It is fitted to the validation triples that are not held out; see `Calibration`.
         """
         facts = self.validation.selection
         if not len(facts):
-            raise KgflowError(f"{self.data.name} has no valid facts to learn probabilities from")
-        found = learn(
-            self.model,
-            self.data,
-            self.known,
-            facts,
-            self.logit_offset,
-            self.config.seed,
-            self.directory,
-            progress,
-        )
+            raise KgflowError(f"{self.data.name} has no valid facts to calibrate probabilities on")
+        candidates = self._candidates(facts, progress)
+        digest = model_digest(self.directory)
+        found = calibrate(candidates, self.logit_offset, self.config.seed, digest)
         write_calibration(self.directory, found)
-        self.__dict__.pop("predictor", None)  # the next one speaks by the new calibration
-        self._places.clear()
+        self._forget()
         return found
 
-    def reliability(
-        self, split: str = "test", progress: Callable[[float], None] = lambda share: None
-    ) -> dict[str, Any]:
-        """How well probabilities are frequencies, before and after calibration, on a split.
+    def reliability(self, split: str = "test", progress: Progress = no_progress) -> dict[str, Any]:
+        """Measure the reliability of probabilities on a split, before and after calibration.
 
         Returns:
-            "before" and "after" as `Reliability` has them, and under "difference" after less
-            before with its bootstrap error.
+            The number of "answers", "before" and "after" as `Reliability.to_dict`, and under
+            "difference" after minus before with its bootstrap standard error.
         """
-        facts = self.data.split(split)
+        facts, margin = self.data.split(split), self.logit_offset
         if not len(facts):
-            raise KgflowError(f"{self.data.name} has no {split} facts to judge probabilities by")
-        census = count(self.model, self.data, self.known, facts, self.config.seed, progress)
-        before = Reliability.of(Calibration(margin=self.logit_offset), census)
-        after = Reliability.of(self.predictor.calibration, census)
+            raise KgflowError(f"{self.data.name} has no {split} facts to measure reliability on")
+        candidates = self._candidates(facts, progress)
+        before = Reliability.of(Calibration(margin=margin), candidates)
+        after = Reliability.of(self.predictor.calibration, candidates)
         return {
             "split": split,
-            "questions": len(census),
+            "answers": len(candidates),
             "before": before.to_dict(),
             "after": after.to_dict(),
-            "difference": differences(before, after),
+            "difference": compare_reliability(before, after),
         }
 
     def prediction_set(
@@ -230,20 +235,20 @@ class Run:
         by_relation: bool = False,
         adaptive: bool = False,
     ) -> PredictionSet:
-        """The answers, known ones left out, that hold the missing one with a promised probability.
+        """Compute the set of unknown answers that contains the missing one with a probability.
 
         Args:
-            head: of (head, relation, ?).
-            relation: what is asked about.
-            tail: of (?, relation, tail).
-            coverage: the probability that is promised.
-            by_relation: promise it for each relation and side that has enough held-out facts.
-            adaptive: sets whose size depends on how sure the model is, not one size for all.
+            head: Name or label of the head, for (head, relation, ?).
+            relation: Name of the relation.
+            tail: Name or label of the tail, for (?, relation, tail).
+            coverage: Probability that the set contains the missing answer.
+            by_relation: Whether the coverage holds for each relation and direction that has enough
+                held-out triples.
+            adaptive: Whether sets are smaller where the model is certain, and not all of one size.
         """
-        question = Question(head, relation, tail)
+        query = TripleQuery(head, relation, tail)
         conformal = self.conformal(coverage, by_relation, adaptive)
-        nonconformity = self._nonconformity(adaptive)
-        return prediction_set(self.predictor, nonconformity, conformal, question, coverage)
+        return prediction_set(self.predictor, conformal, query, coverage)
 
     def coverage(
         self,
@@ -251,11 +256,11 @@ class Run:
         coverage: float = 0.9,
         by_relation: bool = False,
         adaptive: bool = False,
-        progress: Callable[[float], None] = lambda share: None,
+        progress: Progress = no_progress,
     ) -> Coverage:
-        """How often answer sets hold the answers of a split, and how large they are.
+        """Measure how often prediction sets contain the answers of a split, and their sizes.
 
-        Only of test facts, or others that chose nothing: of train and valid nothing is promised.
+        Only the test split is new to the model; arguments as in `prediction_set`.
         """
         if split != "test":
             raise KgflowError(
@@ -264,46 +269,51 @@ class Run:
         facts, conformal = self.data.split(split), self.conformal(coverage, by_relation, adaptive)
         if not len(facts):
             raise KgflowError(f"{self.data.name} has no {split} facts to measure coverage on")
-        nonconformity, questions = self._nonconformity(adaptive), self.data.index(facts)
-        return cover(
-            self.model, nonconformity, conformal, questions, self.known, coverage, progress=progress
-        )
+        queries, known = self.data.index(facts), self.data.known
+        return measure_coverage(self.model, conformal, queries, known, coverage, progress=progress)
 
     def conformal(
         self, coverage: float, by_relation: bool = False, adaptive: bool = False
     ) -> Conformal:
-        """Where the held-out validation answers stand, to read thresholds from."""
+        """Compute the nonconformity scores of held-out validation answers."""
         check_coverage(coverage)
         facts = self.validation.conformal
         if not len(facts) and self.config.model.members:
             raise KgflowError(
-                f"{self.directory} is of runs that did not hold the same valid facts out of their "
-                "choices, so that no coverage can be promised: combine runs of one seed and share"
+                f"{self.directory} is an ensemble of runs that held out different validation"
+                " triples: for prediction sets, use runs with the same seed and conformal_fraction"
             )
         if not len(facts):
             raise KgflowError(
-                f"{self.directory} kept no validation triples for prediction sets: train with"
+                f"{self.directory} held out no validation triples for prediction sets: train with"
                 " training.conformal_fraction=0.3 on a graph with 20 validation triples or more"
             )
-        if adaptive not in self._places:
-            nonconformity, seed = self._nonconformity(adaptive), self.config.seed
-            questions = self.data.index(facts)
-            found = conform(self.model, nonconformity, questions, self.known, seed=seed)
-            self._places[adaptive] = found
-        return replace(self._places[adaptive], by_relation=by_relation)
+        if adaptive not in self._conformal:
+            queries, seed = self.data.index(facts), self.config.seed
+            score = self._nonconformity(adaptive)
+            found = fit_conformal(self.model, score, queries, self.data.known, seed=seed)
+            self._conformal[adaptive] = found
+        return replace(self._conformal[adaptive], by_relation=by_relation)
 
     def _nonconformity(self, adaptive: bool) -> NonconformityScore:
-        return MassScore(self.predictor.calibration.temperature) if adaptive else RankScore()
+        return AdaptiveScore(self.predictor.calibration.temperature) if adaptive else RankScore()
 
-    def _filter(self, known: Triples | None) -> QueryIndex:
-        if known is None:
-            return self.known
-        facts = Triples.concatenate(
-            [*(self.data.split(s) for s in ("train", "valid", "test")), known]
-        )
-        return self.data.index(facts)
+    def _candidates(self, facts: Triples, progress: Progress) -> CandidateScores:
+        seed = self.config.seed
+        queries = self.data.index(sample_triples(facts, seed))
+        return score_candidates(self.model, queries, self.data.known, seed, progress)
+
+    def _forget(self) -> None:
+        """Drop what was computed from earlier weights or another calibration."""
+        self.__dict__.pop("predictor", None)
+        self._conformal.clear()
 
     def _categories(self, by: str | None) -> Mapping[str, str]:
         if by != "category":
             return {}
         return {r.name: r.category for r in describe(self.data).by_relation}
+
+
+def open_run(directory: str | Path, device: str = "cpu") -> Run:
+    """Open a saved run with the model of its best epoch; `kgflow.open` is this function."""
+    return Run.open(directory, device)

@@ -1,4 +1,4 @@
-"""A run directory: everything that a trained model needs, in files that hold no code."""
+"""Files of a run directory, none of which contains code."""
 
 import json
 import os
@@ -31,33 +31,39 @@ CONFIG, VOCABULARY, FACTS, METRICS = (
 
 @contextmanager
 def new_run(directory: Path, config: RunConfig, data: Dataset, force: bool) -> Iterator[Path]:
-    """Make a run directory, whole or not at all.
+    """Create a run directory atomically.
 
-    The body of the `with` writes its part into the directory it is given; at its end that becomes
-    `directory`. A run that was there is replaced only with `force`.
+    The body of the `with` statement writes further files into a temporary directory, which is
+    renamed to `directory` at the end.
+
+    Args:
+        directory: Directory of the run.
+        config: Configuration of the run.
+        data: Dataset to store.
+        force: Whether an existing run is replaced.
     """
-    # A link or "." has no place of its own beside which a draft could stand.
+    # The temporary directory is a sibling, which a symbolic link or "." does not have.
     directory = Path(os.path.realpath(directory))
     check_free(directory, force)
-    draft = _beside(directory, "tmp")
-    with _reported(directory):
+    draft = _sibling(directory, "tmp")
+    with _os_errors(directory):
         directory.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(directory)
+        _remove_leftovers(directory)
         draft.mkdir()
     try:
-        with _reported(directory):
+        with _os_errors(directory):
             _write(draft, config, data)
         yield draft
         check_free(directory, force)
-        with _reported(directory):
-            _settle(draft, directory)
+        with _os_errors(directory):
+            _install(draft, directory)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
 
 def check_free(directory: Path, force: bool) -> None:
-    """Refuse a directory that holds something, unless it is a run and may go."""
-    with _reported(directory):
+    """Raise an error for a directory that is not empty, unless it is a run and `force` is set."""
+    with _os_errors(directory):
         if not directory.exists() or _is_empty(directory):
             return
         is_run = (directory / CONFIG).is_file()
@@ -65,71 +71,73 @@ def check_free(directory: Path, force: bool) -> None:
         raise KgflowError(f"{directory} exists and is no run of kgflow: choose another --out")
     if not force:
         raise KgflowError(
-            f"{directory} holds a run already: --resume goes on with it, --force replaces it"
+            f"{directory} holds a run already: --resume continues it, --force replaces it"
         )
 
 
 def read_run(directory: Path) -> tuple[RunConfig, Dataset]:
-    """The configuration and the data of a run."""
+    """Read the configuration and the dataset of a run."""
     if not (directory / CONFIG).is_file():
         raise KgflowError(f"{directory} is no run of kgflow: it has no {CONFIG}")
     values = read_toml(directory / CONFIG)
-    check_format(values, directory)
+    _check_format(values, directory)
     check_plugins(values, directory)
     config = parse(RunConfig, values, str(directory / CONFIG))
     data = _read_data(directory)
     if data.digest() != config.run.data_digest:
-        raise KgflowError(f"{directory}: the stored facts do not fit its {CONFIG}")
+        raise KgflowError(
+            f"{directory}: the stored facts do not match {CONFIG}: train the run again"
+        )
     return config, data
 
 
-def check_format(values: dict[str, Any], directory: Path) -> None:
-    """Refuse a run of another format in one sentence."""
+def _check_format(values: dict[str, Any], directory: Path) -> None:
+    """Raise an error for a run of another format."""
     info = values.get("run")
     found = info.get("format") if isinstance(info, dict) else None
     if found != FORMAT:
-        version_ = info.get("kgflow", "unknown") if isinstance(info, dict) else "unknown"
+        release = info.get("kgflow", "unknown") if isinstance(info, dict) else "unknown"
         raise KgflowError(
-            f"{directory / CONFIG} has format {found} (kgflow {version_}), but this version reads"
-            f" format {FORMAT}: train the model again"
+            f"{directory / CONFIG} has format {found} (kgflow {release}), but this version reads"
+            f" format {FORMAT}: train the run again"
         )
 
 
 def write_metrics(directory: Path, split: str, found: dict[str, Any]) -> None:
-    """Note the metrics of a split beside those of others."""
-    noted = read_metrics(directory) | {split: found}
-    write_atomic(directory / METRICS, json.dumps(noted, indent=2).encode())
+    """Store the metrics of a split beside those of other splits."""
+    stored = read_metrics(directory) | {split: found}
+    write_atomic(directory / METRICS, json.dumps(stored, indent=2).encode())
 
 
 def read_metrics(directory: Path) -> dict[str, Any]:
-    """The metrics noted so far, by split; a damaged note counts as none."""
+    """Read the stored metrics by split; a damaged file counts as empty."""
     try:
-        noted = json.loads((directory / METRICS).read_text(encoding="utf-8"))
+        stored = json.loads((directory / METRICS).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError, RecursionError):
         return {}
-    if not isinstance(noted, dict):
+    if not isinstance(stored, dict):
         return {}
-    return {split: found for split, found in noted.items() if isinstance(found, dict)}
+    return {split: found for split, found in stored.items() if isinstance(found, dict)}
 
 
 @contextmanager
-def _reported(directory: Path) -> Iterator[None]:
+def _os_errors(directory: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise KgflowError(f"{directory} cannot be made: {error.strerror or error}") from None
+        raise KgflowError(f"{directory} cannot be created: {error.strerror or error}") from None
 
 
 def _is_empty(directory: Path) -> bool:
     return directory.is_dir() and not any(directory.iterdir())
 
 
-def _beside(directory: Path, ending: str) -> Path:
+def _sibling(directory: Path, ending: str) -> Path:
     return directory.with_name(f".{directory.name}.{os.getpid()}.{ending}")
 
 
-def _settle(draft: Path, directory: Path) -> None:
-    """Put the draft in the directory's place; a run that was there goes only after that."""
+def _install(draft: Path, directory: Path) -> None:
+    """Rename the draft to the directory, and remove an old run only after that."""
     here = directory.exists() and directory.samefile(".")
     if _is_empty(directory):
         directory.rmdir()
@@ -138,11 +146,11 @@ def _settle(draft: Path, directory: Path) -> None:
     else:
         _replace(draft, directory)
     if here:
-        os.chdir(directory)  # so that relative paths lead to the new one
+        os.chdir(directory)  # so that relative paths resolve in the new directory
 
 
 def _replace(draft: Path, directory: Path) -> None:
-    old = _beside(directory, "old")
+    old = _sibling(directory, "old")
     directory.rename(old)
     try:
         draft.rename(directory)
@@ -152,21 +160,21 @@ def _replace(draft: Path, directory: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _sweep(directory: Path) -> None:
-    """Remove what processes that were killed have left beside the directory."""
+def _remove_leftovers(directory: Path) -> None:
+    """Remove temporary directories of killed processes."""
     pattern = re.compile(rf"\.{re.escape(directory.name)}\.([0-9]+)\.(tmp|old)")
     for path in directory.parent.iterdir():
         match = pattern.fullmatch(path.name)
-        if not match or _lives(int(match[1])):
+        if not match or _is_running(int(match[1])):
             continue
-        # Without the directory, the old run is all there is.
+        # Without the directory, the old run is the only copy.
         if match[2] == "tmp" or directory.exists():
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _lives(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     if pid == os.getpid():
-        return False  # in a container, the process before had the same number
+        return False  # in a container, an earlier process may have had the same id
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
@@ -177,7 +185,7 @@ def _lives(pid: int) -> bool:
 
 
 def run_config(experiment: Experiment, data: Dataset) -> RunConfig:
-    """The experiment with what a run says of itself."""
+    """Return the configuration of a run: the experiment, sizes, digest and versions."""
     info = RunInfo(
         format=FORMAT,
         kgflow=version("kgflow"),
@@ -213,7 +221,7 @@ def _arrays(data: Dataset) -> dict[str, np.ndarray[Any, Any]]:
 
 
 class _Names(BaseModel):
-    """What vocabulary.json holds."""
+    """Schema of vocabulary.json."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
     name: str
@@ -240,7 +248,7 @@ def _read_data(directory: Path) -> Dataset:
         )
     except (OSError, ValueError, KeyError, SafetensorError) as error:
         reason = str(error).split("\n")[0]
-        raise KgflowError(f"{directory} is a damaged run ({reason})") from None
+        raise KgflowError(f"{directory} is a damaged run ({reason}): train it again") from None
 
 
 def _read_names(path: Path) -> _Names:
@@ -259,9 +267,9 @@ def _triples(
     if facts.dtype != np.int64 or facts.ndim != 2 or facts.shape[1] != 3:
         raise ValueError(f"{split} holds no triples")
     if weight is not None and (weight.dtype != np.float32 or weight.shape != facts.shape[:1]):
-        raise ValueError(f"{split} has no weight for every triple")
+        raise ValueError(f"{split} does not have one weight per triple")
     h, r, t = facts.T
     for ids, size in ((h, sizes[0]), (r, sizes[1]), (t, sizes[0])):
         if len(ids) and not 0 <= ids.min() <= ids.max() < size:
-            raise ValueError(f"{split} names what the vocabulary lacks")
+            raise ValueError(f"{split} has ids outside the vocabulary")
     return Triples(h, r, t, weight)

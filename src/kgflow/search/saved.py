@@ -75,7 +75,7 @@ def choose_search(
     """
     choice = _choose(run, "hnsw" if method == "faiss" else method, min_recall, progress)
     if choice.search is not None:
-        run.predictor.search = choice.search
+        run.predictor.scorer.search = choice.search
     return choice
 
 

@@ -161,9 +161,9 @@ class Catalogue:
 
     @cached_property
     def _near_by_distance(self) -> bool:
-        places = self.predictor.places
+        keys = self.predictor.embedding_keys
         return self.run.model.interaction is not None or isinstance(
-            find_space(places, True), Distance
+            find_space(keys, True), Distance
         )
 
     @torch.no_grad()
@@ -173,10 +173,10 @@ class Catalogue:
         The distance of keys (for Wasserstein models that of the distributions), or their cosine
         where scores are inner products.
         """
-        places = self.predictor.places
-        own, _ = places.encode(places.table[i : i + 1])
+        keys = self.predictor.embedding_keys
+        own, _ = keys.encode(keys.table[i : i + 1])
         near = _closeness if self._near_by_distance else _cosine
-        values = torch.cat([near(own, K[:, :-2]) for _, _, K in places.key_blocks()])
+        values = torch.cat([near(own, K[:, :-2]) for _, _, K in keys.key_blocks()])
         values[i] = -torch.inf
         best = values.topk(min(k, len(values) - 1))
         sign = -1 if self._near_by_distance else 1

@@ -9,29 +9,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from kgflow.errors import KgflowError
+from kgflow.runs.answers import COLUMNS, SCORE_COLUMNS
 
 if TYPE_CHECKING:
     import polars as pl
 
 SECONDS = 60.0
 """How long an answer may take."""
-
-ANSWER: dict[str, type] = {
-    "query": int,
-    "rank": int,
-    "head": str,
-    "relation": str,
-    "tail": str,
-    "answer": str,
-    "score": float,
-    "probability": float,
-    "uncertainty": float,
-    "known": bool,
-    "trained": bool,
-}
-SCORE: dict[str, type] = {
-    "head": str, "relation": str, "tail": str, "score": float, "probability": float
-}  # fmt: skip
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -83,15 +67,17 @@ class Client:
     ) -> "pl.DataFrame":
         """Answers to many (head, relation, tail), each with None for what is asked."""
         if not questions:
-            return _frame([], ANSWER)
+            return _frame([], COLUMNS)
         queries = [_given(head=h, relation=r, tail=t) for h, r, t in questions]
         return self._answers({"queries": queries}, k, new, types)
 
     def score(self, triples: Sequence[tuple[str, str, str]]) -> "pl.DataFrame":
         """As `kgflow.Run.score`."""
         if not triples:
-            return _frame([], SCORE)
-        return _frame(self.post("score", {"triples": [list(t) for t in triples]})["scores"], SCORE)
+            return _frame([], SCORE_COLUMNS)
+        return _frame(
+            self.post("score", {"triples": [list(t) for t in triples]})["scores"], SCORE_COLUMNS
+        )
 
     def entity(self, name: str) -> dict[str, Any]:
         """All that is known of an entity, by name, label or number."""
@@ -112,7 +98,7 @@ class Client:
     ) -> "pl.DataFrame":
         kinds = [types] if isinstance(types, str) else list(types)
         body = asked | {"k": k, "new": new, "types": kinds}
-        return _frame(self.post("predict", body)["answers"], ANSWER)
+        return _frame(self.post("predict", body)["answers"], COLUMNS)
 
     def _call(self, request: urllib.request.Request) -> dict[str, Any]:
         if self.token is not None:

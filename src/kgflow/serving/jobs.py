@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
-from kgflow.runs.predictor import Question
+from kgflow.runs.answers import TripleQuery
 from kgflow.runs.run import Run
 from kgflow.serving.catalogue import Catalogue
 
@@ -31,7 +31,7 @@ class Job(ABC):
 class Ask(Job):
     """A question for its k best answers: rows as of `Run.predict`."""
 
-    question: Question
+    question: TripleQuery
     k: int
     new: bool
     types: tuple[str, ...]
@@ -54,7 +54,7 @@ class Ask(Job):
 
 @dataclass(frozen=True)
 class Weigh(Job):
-    """A triple for its score: a row as of `Run.score`, and whether it is known."""
+    """A triple for its score: a row of `Run.score`."""
 
     triple: tuple[str, str, str]
 
@@ -66,12 +66,7 @@ class Weigh(Job):
     @classmethod
     def run(cls, run: Run, jobs: Sequence[Self]) -> list[Row]:
         """All in one call."""
-        found = run.score([job.triple for job in jobs])
-        ids, entity = run.data.relations.ids(found["relation"]), run.data.entity_id
-        h, t = ([entity(name) for name in found[side]] for side in ("head", "tail"))
-        known = run.predictor.known.contains(h, ids, t).tolist()
-        rows = zip(found.iter_rows(named=True), known, strict=True)
-        return [row | {"known": fact} for row, fact in rows]
+        return run.score([job.triple for job in jobs]).to_dicts()
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from pydantic import (
     model_validator,
 )
 
-from kgflow.runs.predictor import COLUMNS, Question
+from kgflow.runs.answers import COLUMNS, TripleQuery
 
 NAME, MANY = 10_000, 1_000
 """Letters of a name, and answers or questions at once, at most."""
@@ -131,11 +131,11 @@ PredictRequest = Annotated[
 ]
 
 
-def questions(request: _Options) -> list[Question]:
+def questions(request: _Options) -> list[TripleQuery]:
     """What a request asks."""
     asked = request.queries if isinstance(request, PredictBatch) else [request]
     parts = ([getattr(q, part, None) for part in PARTS] for q in asked)
-    return [Question(head, relation, tail) for head, relation, tail in parts]
+    return [TripleQuery(head, relation, tail) for head, relation, tail in parts]
 
 
 class ScoreRequest(_In):

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kgflow.runs.predictor import Question
+from kgflow.runs.answers import TripleQuery
 from kgflow.serving.catalogue import Catalogue
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def suggestions(catalogue: Catalogue, entity: int, k: int) -> "pl.DataFrame":
     data, predictor = catalogue.data, catalogue.predictor
     name, R = data.entities[entity], len(data.relations)
     questions = [
-        Question(head=name, relation=data.relations[d])
+        TripleQuery(head=name, relation=data.relations[d])
         if d < R
-        else Question(relation=data.relations[d - R], tail=name)
+        else TripleQuery(relation=data.relations[d - R], tail=name)
         for d in fitting(catalogue, entity)
     ]
     found = predictor.predict(questions, EACH, new=True)

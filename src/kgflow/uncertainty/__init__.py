@@ -1,43 +1,49 @@
-"""How sure a model is: calibration, prediction sets, and predicted confidences."""
+"""Uncertainty of predictions: calibration, prediction sets, confidences of triples."""
 
 from kgflow.uncertainty.calibration import Calibration, calibrate
+from kgflow.uncertainty.calibrators import Calibrator, Identity, Isotonic, Platt
 from kgflow.uncertainty.candidates import CandidateScores, score_candidates
 from kgflow.uncertainty.confidence import (
     ConfidenceMetrics,
     Errors,
-    confidence_map,
     evaluate_confidence,
+    fit_confidence,
 )
-from kgflow.uncertainty.conformal import Conformal, check_coverage, conform
-from kgflow.uncertainty.coverage import Coverage, cover, cover_ranked
-from kgflow.uncertainty.existence import Existence
-from kgflow.uncertainty.maps import Identity, Isotonic, Logistic, Map
-from kgflow.uncertainty.nonconformity import MassScore, NonconformityScore, RankScore
-from kgflow.uncertainty.reliability import Reliability, differences
+from kgflow.uncertainty.conformal import (
+    AdaptiveScore,
+    Conformal,
+    NonconformityScore,
+    RankScore,
+    check_coverage,
+    fit_conformal,
+)
+from kgflow.uncertainty.coverage import Coverage, coverage_of_ranks, measure_coverage
+from kgflow.uncertainty.missing_answers import MissingAnswerProbability
+from kgflow.uncertainty.reliability import Reliability, compare_reliability
 
 __all__ = [
+    "AdaptiveScore",
     "Calibration",
+    "Calibrator",
     "CandidateScores",
     "ConfidenceMetrics",
     "Conformal",
     "Coverage",
     "Errors",
-    "Existence",
     "Identity",
     "Isotonic",
-    "Logistic",
-    "Map",
-    "MassScore",
+    "MissingAnswerProbability",
     "NonconformityScore",
+    "Platt",
     "RankScore",
     "Reliability",
     "calibrate",
     "check_coverage",
-    "confidence_map",
-    "conform",
-    "cover",
-    "cover_ranked",
-    "differences",
+    "compare_reliability",
+    "coverage_of_ranks",
     "evaluate_confidence",
+    "fit_confidence",
+    "fit_conformal",
+    "measure_coverage",
     "score_candidates",
 ]

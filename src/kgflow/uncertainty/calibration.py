@@ -1,4 +1,4 @@
-"""Probabilities that mean a frequency."""
+"""Calibration of scores to probabilities."""
 
 from typing import Annotated, Literal
 
@@ -7,42 +7,49 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from kgflow.evaluation.metrics import Floats
+from kgflow.uncertainty.calibrators import (
+    FITTED,
+    AnyCalibrator,
+    Calibrator,
+    CalibratorField,
+    Fitted,
+    Identity,
+)
 from kgflow.uncertainty.candidates import CandidateScores
-from kgflow.uncertainty.maps import FITTED, AnyMap, Fitted, Identity, Map, OneMap
 
 FOLDS = 5
-FEWEST = 20
-"""Facts to learn a map from, at least."""
-OWN = 100
-"""Answers of a relation from which it may have a map of its own."""
-CLEARLY = 2.0
-"""Standard errors by which a map must be better than the one that is there."""
+"""Folds of cross-validation."""
+MIN_TRIPLES = 20
+"""Smallest number of triples that a calibrator is fitted to."""
+MIN_RELATION_ANSWERS = 100
+"""Smallest number of answers for which a relation may have its own calibrator."""
+STANDARD_ERRORS = 2.0
+"""Standard errors by which the loss of a calibrator must be smaller to replace another one."""
 
 
 class Calibration(BaseModel):
-    r"""How the scores of each relation become probabilities.
+    r"""Calibrated probabilities of the scores of each relation.
 
-    What a probability means: take a question (h, r, ?) that has an answer which the graph does not
-    hold, and any candidate of it, that is any entity not known to be an answer. Among candidates of
-    relation r with this score, this share is that answer. The negatives are thus *all* entities
-    that are not known to be true, each once, not a few drawn for each positive: p = 0.3 says that
-    3 in 10 such answers are right, be they first or last in a list. It is a lower bound where true
-    facts are missing from all splits, and says too much of a question without a further answer.
+    The probability p of a candidate is the share of true answers among candidates of its relation
+    with the same score, for queries (h, r, ?) that have an answer missing from the graph. The
+    candidates are *all* entities that are not known answers, not a sample of negatives: with
+    p = 0.3, 3 in 10 such candidates are true, whatever their rank. It is a lower bound where true
+    triples are in no split, and too large for queries without a missing answer.
 
-    As maps ascend, no answers to one question change places; relations that answer (h, ?, t) each
-    have their own map, and stay in the order of their scores.
+    As calibrators are non-decreasing, the order of the answers to a query is kept. Relations that
+    answer (h, ?, t) have different calibrators and stay in the order of their scores.
 
-    The maps are chosen by cross-fitting on the log loss, facts kept whole: the loss's own
-    sigmoid(margin + score) stays unless another map is better by `CLEARLY` standard errors, and a
-    relation has a map of its own only where that is as much better than the common one.
+    Calibrators are selected by cross-validated log loss, with folds of whole triples: the loss's
+    own sigmoid(margin + score) is kept unless another one is better by `STANDARD_ERRORS`, and a
+    relation has its own calibrator only where that is as much better than the common one.
 
     Args:
-        margin: of the loss.
-        facts: how many facts it was learned from.
-        common: the map of most relations.
-        temperature: what scores are divided by so that their softmax makes true answers likeliest.
-        own: maps by the id of the relation; reciprocal relations go on after the others.
-        model: a digest of the model that it was learned for.
+        margin: Margin of the loss.
+        facts: Number of triples it was fitted to.
+        temperature: Temperature of the softmax over scores with the largest likelihood.
+        common: Calibrator of all other relations.
+        by_relation: Calibrators by relation id; inverse relations have ids from R on.
+        model: Digest of the model that it was fitted for.
 
     Example:
         >>> Calibration(margin=2.0).probability(np.array([-2.0]), np.array([0])).tolist()
@@ -55,21 +62,21 @@ class Calibration(BaseModel):
     margin: float
     facts: Annotated[int, Field(ge=0)] = 0
     temperature: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
-    common: AnyMap = Identity()
-    own: dict[Annotated[int, Field(ge=0)], AnyMap] = {}
+    common: CalibratorField = Identity()
+    by_relation: dict[Annotated[int, Field(ge=0)], CalibratorField] = {}
     model: str = ""
 
     def log_odds(self, score: Floats, relation: NDArray[np.int64]) -> Floats:
-        """The log-odds of truth, of scores ``(N,)`` and the ids of their relations ``(N,)``."""
+        """Return calibrated log-odds of scores ``(N,)`` of relation ids ``(N,)``."""
         z = np.asarray(score, dtype=np.float64) + self.margin
         found = np.asarray(self.common(z))
-        for r, own in self.own.items():
+        for r, calibrator in self.by_relation.items():
             here = relation == r
-            found = np.where(here, own(z), found) if here.any() else found
+            found = np.where(here, calibrator(z), found) if here.any() else found
         return found
 
     def probability(self, score: Floats, relation: NDArray[np.int64]) -> Floats:
-        """The probabilities of scores ``(N,)`` under the ids of their relations ``(N,)``."""
+        """Return calibrated probabilities of scores ``(N,)`` of relation ids ``(N,)``."""
         from scipy.special import expit
 
         found: Floats = expit(self.log_odds(score, relation))
@@ -77,48 +84,50 @@ class Calibration(BaseModel):
 
 
 def calibrate(
-    census: CandidateScores, margin: float, seed: int = 0, model: str = ""
+    candidates: CandidateScores, margin: float, seed: int = 0, model: str = ""
 ) -> Calibration:
-    """Learn how scores become probabilities.
+    """Fit a calibration.
 
     Args:
-        census: true answers among their candidates.
-        margin: of the loss.
-        seed: of the folds.
-        model: a digest of the model, to be noted.
+        candidates: Scores of true answers and of their candidates.
+        margin: Margin of the loss.
+        seed: Random seed of the folds.
+        model: Digest of the model, to be stored.
     """
-    facts = int(census.fact.max(initial=-1)) + 1
-    if facts < FEWEST or not census.weight.any():  # nothing that could be wrong teaches nothing
+    facts = int(candidates.fact.max(initial=-1)) + 1
+    # Without a false candidate, nothing can be fitted.
+    if facts < MIN_TRIPLES or not candidates.weight.any():
         return Calibration(margin=margin, facts=facts, model=model)
-    fold = np.random.default_rng(seed).permutation(facts)[census.fact] % FOLDS
-    common, loss = _best(census, margin, fold, Identity(), losses(census, Identity(), margin))
-    own = {}
-    for r, count in zip(*np.unique(census.r, return_counts=True), strict=True):
-        here = census.r == r
-        if count >= OWN and census.weight[here].any():
-            found, _ = _best(census.take(here), margin, fold[here], common, loss[here])
+    fold = np.random.default_rng(seed).permutation(facts)[candidates.fact] % FOLDS
+    start = log_loss(candidates, Identity(), margin)
+    common, loss = _select(candidates, margin, fold, Identity(), start)
+    by_relation = {}
+    for r, count in zip(*np.unique(candidates.r, return_counts=True), strict=True):
+        here = candidates.r == r
+        if count >= MIN_RELATION_ANSWERS and candidates.weight[here].any():
+            found, _ = _select(candidates.take(here), margin, fold[here], common, loss[here])
             if found is not common:
-                own[int(r)] = found
+                by_relation[int(r)] = found
     return Calibration(
         margin=margin,
         facts=facts,
-        temperature=likeliest_temperature(census),
+        temperature=fit_temperature(candidates),
         common=common,
-        own=own,
+        by_relation=by_relation,
         model=model,
     )
 
 
-def likeliest_temperature(census: CandidateScores) -> float:
-    r"""The τ that makes :math:`\sum_t \log \mathrm{softmax}(s/\tau)_t` greatest.
+def fit_temperature(candidates: CandidateScores) -> float:
+    r"""Maximise :math:`\sum_t \log \mathrm{softmax}(s/\tau)_t` over the temperature τ.
 
     Guo, Pleiss, Sun, Weinberger: On calibration of modern neural networks, 2017.
     """
     from scipy.optimize import minimize_scalar
     from scipy.special import logsumexp
 
-    S = np.concatenate([census.true[:, None], census.other], axis=1)
-    weight = np.concatenate([np.ones((len(census), 1)), census.weight], axis=1)
+    S = np.concatenate([candidates.true[:, None], candidates.other], axis=1)
+    weight = np.concatenate([np.ones((len(candidates), 1)), candidates.weight], axis=1)
 
     def loss(log_temperature: float) -> float:
         z = S / np.exp(log_temperature)
@@ -129,43 +138,48 @@ def likeliest_temperature(census: CandidateScores) -> float:
     return float(np.clip(np.exp(found.x), 1e-9, 1e9))
 
 
-def losses(census: CandidateScores, log_odds: Map, margin: float) -> Floats:
-    r"""Each question's log loss, :math:`-\log p_t - \sum_{e \ne t} \log(1 - p_e)`: ``(P,)``."""
-    true, other = log_odds(census.true + margin), log_odds(census.other + margin)
-    found: Floats = np.logaddexp(0, -true) + (census.weight * np.logaddexp(0, other)).sum(1)
+def log_loss(candidates: CandidateScores, calibrator: Calibrator, margin: float) -> Floats:
+    r"""Compute :math:`-\log p_t - \sum_{e \ne t} \log(1 - p_e)` of each answer, ``(P,)``."""
+    true, other = calibrator(candidates.true + margin), calibrator(candidates.other + margin)
+    negative = (candidates.weight * np.logaddexp(0, other)).sum(1)
+    found: Floats = np.logaddexp(0, -true) + negative
     return found
 
 
-def _best(
-    census: CandidateScores, margin: float, fold: NDArray[np.int64], there: OneMap, loss: Floats
-) -> tuple[OneMap, Floats]:
-    """The map that is there, or the best of those that are clearly better; and its losses."""
-    tried = [(kind, _out_of_fold(kind, census, margin, fold)) for kind in FITTED]
+def _select(
+    candidates: CandidateScores,
+    margin: float,
+    fold: NDArray[np.int64],
+    current: AnyCalibrator,
+    loss: Floats,
+) -> tuple[AnyCalibrator, Floats]:
+    """Return the best fitted calibrator, or the current one, and its losses."""
+    tried = [(kind, _cross_validate(kind, candidates, margin, fold)) for kind in FITTED]
     kind, found = min(tried, key=lambda pair: float(pair[1].mean()))
-    if not _clearly_less(found - loss, census.fact):
-        return there, loss
-    return kind.fit(*_shifted(census, margin)), found
+    if not _clearly_less(found - loss, candidates.fact):
+        return current, loss
+    return kind.fit(*_labelled(candidates, margin)), found
 
 
-def _out_of_fold(
-    kind: Fitted, census: CandidateScores, margin: float, fold: NDArray[np.int64]
+def _cross_validate(
+    kind: Fitted, candidates: CandidateScores, margin: float, fold: NDArray[np.int64]
 ) -> Floats:
-    loss = np.empty(len(census))
+    loss = np.empty(len(candidates))
     for k in np.unique(fold):
         out = fold == k
-        learned = kind.fit(*_shifted(census.take(~out), margin))
-        loss[out] = losses(census.take(out), learned, margin)
+        fitted = kind.fit(*_labelled(candidates.take(~out), margin))
+        loss[out] = log_loss(candidates.take(out), fitted, margin)
     return loss
 
 
-def _shifted(census: CandidateScores, margin: float) -> tuple[Floats, Floats, Floats]:
-    score, truth, weight = census.labelled()
+def _labelled(candidates: CandidateScores, margin: float) -> tuple[Floats, Floats, Floats]:
+    score, truth, weight = candidates.flatten()
     return score + margin, truth, weight
 
 
 def _clearly_less(difference: Floats, fact: NDArray[np.int64]) -> bool:
-    """Whether a difference is below zero by some standard errors, a fact's two sides as one."""
+    """Return whether the sum of differences is negative by `STANDARD_ERRORS`, clustered by fact."""
     _, group = np.unique(fact, return_inverse=True)
     total = np.bincount(group, weights=difference)
     error = float(np.std(total, ddof=1)) * len(total) ** 0.5
-    return bool(total.sum() < -CLEARLY * max(error, 1e-12))
+    return bool(total.sum() < -STANDARD_ERRORS * max(error, 1e-12))

@@ -1,6 +1,5 @@
-"""True answers among all their candidates: what probabilities are fitted to and judged by."""
+"""Scores of true answers and of their candidates, to fit and to evaluate calibration."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,30 +7,29 @@ import torch
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
+from kgflow.evaluation import Progress, ScoredAnswers, Scorer, no_progress
 from kgflow.evaluation.metrics import Floats
-from kgflow.evaluation.scored import Scored, scored
 from kgflow.models import Model
 
-HARD = 64
-"""The best candidates of a question, each counted for itself."""
-DRAWN = 64
-"""Candidates drawn from all others of a question, counted for all of them."""
+TOP = 64
+"""Best candidates of a query, each with weight 1."""
+SAMPLED = 64
+"""Candidates sampled from the others, weighted to represent all of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateScores:
-    r"""Each true answer, and the candidates that are not known to be true, counted.
+    r"""Scores of true answers and of the other candidates of their queries.
 
-    A question (h, r, ?) is asked for a fact that the others do not hold; its candidates are the
-    answer and every entity that is no known answer. All of them count once, so the frequency of
-    truth among candidates of one score is what `kgflow predict --new` needs to know of an answer.
-    On large graphs the `HARD` best candidates are taken one by one and `DRAWN` of the rest stand,
-    drawn uniformly, for that rest by their weight: sums over candidates keep their expectation.
+    The candidates of a query (h, r, ?) are the true answer and every entity that is not a known
+    answer. In large graphs the `TOP` best candidates have weight 1, and `SAMPLED` of the others,
+    drawn uniformly, are weighted to represent all others: weighted sums over candidates keep their
+    expectation.
 
     Shapes:
-        h, r: (P,), the question. fact: (P,), which fact it is from (each has two sides).
-        true: (P,), the answer's score. other: (P, N), other candidates' scores.
-        weight: (P, N), how many candidates each stands for; 0 where there is none.
+        h, r: (P,), query. fact: (P,), index of its triple, which has a query for either side.
+        true: (P,), score of the answer. other: (P, N), scores of other candidates.
+        weight: (P, N), number of candidates that each represents; 0 for padding.
     """
 
     h: NDArray[np.int64]
@@ -45,12 +43,12 @@ class CandidateScores:
         return len(self.true)
 
     def take(self, mask: NDArray[np.bool_]) -> "CandidateScores":
-        """Some of the answers."""
+        """Select answers by a mask, ``(P,)``."""
         h, r, fact = self.h[mask], self.r[mask], self.fact[mask]
         return CandidateScores(h, r, fact, self.true[mask], self.other[mask], self.weight[mask])
 
-    def labelled(self) -> tuple[Floats, Floats, Floats]:
-        """All candidates in one row: score, truth (1 or 0) and weight, each ``(M,)``."""
+    def flatten(self) -> tuple[Floats, Floats, Floats]:
+        """Return score, truth (1 or 0) and weight of all candidates, ``(M,)`` each."""
         real = self.weight > 0
         score = np.concatenate([self.true, self.other[real]])
         truth = np.repeat([1.0, 0.0], [len(self), int(real.sum())])
@@ -59,45 +57,45 @@ class CandidateScores:
 
 def score_candidates(
     model: Model,
-    questions: QueryIndex,
+    queries: QueryIndex,
     known: QueryIndex,
     seed: int = 0,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = no_progress,
 ) -> CandidateScores:
-    """Count the candidates of every answer of some questions.
+    """Score the candidates of every answer of some queries.
 
     Args:
-        model: what scores.
-        questions: the queries of some facts, inverse_relations included.
-        known: the queries of all known facts.
-        seed: of what is drawn.
-        progress: called with the share of the work that is done.
+        model: Model that scores.
+        queries: Query index of some triples, with inverse relations.
+        known: Query index of all known triples.
+        seed: Random seed of the sampled candidates.
+        progress: Progress callback.
     """
     generator = torch.Generator().manual_seed(seed)
-    parts = [
-        _counted(found, generator) for found in scored(model, questions, known, progress=progress)
-    ]
+    answers = Scorer(model, known).answers(queries, progress)
+    parts = [_sample(found, generator) for found in answers]
     h, r, t, true, other, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
-    relations = questions.relations // 2
-    back = r >= relations
-    ends = np.where(back, t, h), np.where(back, h, t)
-    key = (ends[0] * relations + r % relations) * questions.entities + ends[1]
+    relations = queries.relations // 2
+    inverse = r >= relations
+    head, tail = np.where(inverse, t, h), np.where(inverse, h, t)
+    key = (head * relations + r % relations) * queries.entities + tail
     return CandidateScores(h, r, np.unique(key, return_inverse=True)[1], true, other, weight)
 
 
-def _counted(found: Scored, generator: torch.Generator) -> tuple[NDArray[np.generic], ...]:
+def _sample(found: ScoredAnswers, generator: torch.Generator) -> tuple[NDArray[np.generic], ...]:
+    """Return h, r, t, true, other and weight of `CandidateScores`."""
     S = found.S.scatter(1, torch.from_numpy(found.t).to(found.S.device)[:, None], -torch.inf)
-    if S.shape[1] <= HARD + DRAWN:
+    if S.shape[1] <= TOP + SAMPLED:
         other, weight = S, torch.isfinite(S).double()
     else:
-        hard, place = S.topk(HARD, dim=1)
-        rest = S.scatter(1, place, -torch.inf)
-        drawn = torch.randint(S.shape[1], (len(S), DRAWN), generator=generator).to(S.device)
-        easy = rest.gather(1, drawn)
-        there, size = torch.isfinite(easy).double(), torch.isfinite(rest).sum(1, keepdim=True)
-        share = size / there.sum(1, keepdim=True).clamp(min=1)
-        other = torch.cat([hard, easy], dim=1)
-        weight = torch.cat([torch.isfinite(hard).double(), there * share], dim=1)
+        top, entity = S.topk(TOP, dim=1)
+        rest = S.scatter(1, entity, -torch.inf)
+        drawn = torch.randint(S.shape[1], (len(S), SAMPLED), generator=generator).to(S.device)
+        sampled = rest.gather(1, drawn)
+        real, size = torch.isfinite(sampled).double(), torch.isfinite(rest).sum(1, keepdim=True)
+        each = size / real.sum(1, keepdim=True).clamp(min=1)
+        other = torch.cat([top, sampled], dim=1)
+        weight = torch.cat([torch.isfinite(top).double(), real * each], dim=1)
     other = torch.where(weight > 0, other, 0).double()
     columns = (found.score.double(), other, weight)
     return found.h, found.r, found.t, *(x.cpu().numpy() for x in columns)

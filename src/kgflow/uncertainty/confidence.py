@@ -1,4 +1,4 @@
-"""How well a model knows the confidence of facts."""
+"""Evaluation of predicted confidences of triples: errors and nDCG."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,28 +10,26 @@ from torch import Tensor
 
 from kgflow.data import Dataset, QueryIndex, Triples
 from kgflow.errors import KgflowError
+from kgflow.evaluation import Progress, Scorer, no_progress
 from kgflow.evaluation.metrics import Floats
-from kgflow.evaluation.ranking import MEMORY, all_scores
-from kgflow.kernels import count_higher_scores, require_finite
+from kgflow.evaluation.scoring import MEMORY
+from kgflow.kernels import count_higher_scores
 from kgflow.models import Model
-
-AT_ONCE = 2**14
-"""Facts scored at a time."""
 
 Ids = NDArray[np.int64]
 
 
 class Errors(NamedTuple):
-    """How far predicted confidences are from true ones: the mean of squares, of absolute values."""
+    """Mean squared and mean absolute error of predicted confidences."""
 
     mse: float
     mae: float
 
 
-class Placed(NamedTuple):
-    """The known answers of some queries, ``(P,)`` each: query, gain, first and last place.
+class AnswerRanks(NamedTuple):
+    """Ranks of the known answers of queries, ``(P,)`` each: query, gain, first and last rank.
 
-    Answers that share a score share the places from first to last, counted from 1.
+    Tied answers share the ranks from first to last, counted from 1.
     """
 
     row: Ids
@@ -41,12 +39,17 @@ class Placed(NamedTuple):
 
 
 class ConfidenceMetrics(NamedTuple):
-    """Errors of predicted confidences, and how well the order of answers follows them.
+    """Errors of predicted confidences, and nDCG of the ranking of answers by confidence.
 
-    facts: how many were predicted. direct: by σ(margin + score). mapped: by the monotone map of
-    scores that fits the validation facts best. constant: by their mean, which knows nothing of a
-    fact; both are None without validation facts, and of validation facts themselves. linear,
-    exponential: the mean nDCG over queries.
+    Attributes:
+        facts: Number of triples.
+        queries: Number of queries (h, r, ?).
+        direct: Errors of σ(margin + score).
+        mapped: Errors of isotonic regression on the scores of validation triples; None for the
+            validation split itself or where it has no confidences.
+        constant: Errors of the mean confidence of validation triples; None likewise.
+        linear: Mean nDCG over queries with the confidences as gains.
+        exponential: Mean nDCG with gains 2^confidence - 1.
     """
 
     facts: int
@@ -58,7 +61,7 @@ class ConfidenceMetrics(NamedTuple):
     exponential: float
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """Return the metrics as a dictionary."""
         found: dict[str, Any] = {"facts": self.facts, "queries": self.queries}
         for name in ("direct", "mapped", "constant"):
             errors: Errors | None = getattr(self, name)
@@ -71,45 +74,44 @@ def evaluate_confidence(
     data: Dataset,
     margin: float,
     split: str = "test",
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = no_progress,
 ) -> ConfidenceMetrics:
-    """Errors on the facts of a split, and nDCG over its queries (h, r, ?).
+    """Evaluate confidences: errors on the triples of a split, nDCG over its queries (h, r, ?).
 
-    A query's gains are the confidences of all its known facts, of any split; they are ranked among
-    all entities, nothing filtered out (Chen et al., Embedding Uncertain Knowledge Graphs, 2019, who
-    report it over a sample of the queries; this is over all of them).
+    The gains of a query are the confidences of all its known answers, of any split; they are ranked
+    among all entities, without a filter (Chen et al., Embedding Uncertain Knowledge Graphs, 2019,
+    who use a sample of the queries; here all are used).
 
     Args:
-        model: what scores.
-        data: the facts with their confidences.
-        margin: the margin of the loss.
-        split: whose facts and queries.
-        progress: called with the share of the work that is done.
+        model: Model that scores.
+        data: Dataset with confidences.
+        margin: Margin of the loss.
+        split: Name of the split.
+        progress: Progress callback.
     """
     facts = data.split(split)
     if facts.weight is None or not len(facts):
         raise KgflowError(
-            f"{data.name} has no {split} facts with confidences: give them in a fourth column"
+            f"{data.name} has no {split} facts with confidences: add a fourth column to the triples"
         )
-    score, true = _scores(model, facts), facts.weight.astype(np.float64)
+    scorer = Scorer(model, data.known)
+    score, true = _scores(scorer, facts), facts.weight.astype(np.float64)
     mapped = constant = None
     if data.valid.weight is not None and len(data.valid) and split != "valid":
         known = data.valid.weight.astype(np.float64)
-        mapped = errors(confidence_map(_scores(model, data.valid), known)(score), true)
+        mapped = errors(fit_confidence(_scores(scorer, data.valid), known)(score), true)
         constant = errors(np.full(len(true), known.mean()), true)
     direct = errors(torch.sigmoid(torch.from_numpy(score + margin)).numpy(), true)
-    questions = QueryIndex.build(
-        facts, len(data.entities), len(data.relations), inverse_relations=False
-    )
-    placed = place(model, questions, data.queries(), progress=progress)
-    linear = ndcg(placed).mean()
-    exponential = ndcg(placed._replace(gain=2**placed.gain - 1)).mean()
-    sizes = len(facts), len(questions)
+    queries = QueryIndex.build(facts, len(data.entities), len(data.relations), inverse_relations=False)
+    ranks = rank_known_answers(model, queries, data.known, progress=progress)
+    linear = ndcg(ranks).mean()
+    exponential = ndcg(ranks._replace(gain=2**ranks.gain - 1)).mean()
+    sizes = len(facts), len(queries)
     return ConfidenceMetrics(*sizes, direct, mapped, constant, float(linear), float(exponential))
 
 
 def errors(predicted: Floats, true: Floats) -> Errors:
-    """The errors of N predictions.
+    """Compute the errors of N predictions.
 
     Example:
         >>> errors(np.array([0.5, 1.0]), np.array([1.0, 1.0]))
@@ -119,15 +121,15 @@ def errors(predicted: Floats, true: Floats) -> Errors:
     return Errors(float((gap**2).mean()), float(np.abs(gap).mean()))
 
 
-def confidence_map(score: Floats, confidence: Floats) -> Callable[[Floats], Floats]:
-    """The increasing function of scores that is nearest to confidences, in squares.
+def fit_confidence(score: Floats, confidence: Floats) -> Callable[[Floats], Floats]:
+    """Fit isotonic regression of confidences on scores.
 
     Args:
-        score: of facts that were not trained on, ``(N,)``.
-        confidence: theirs, ``(N,)``.
+        score: Scores of triples that are not in training, ``(N,)``.
+        confidence: Their confidences, ``(N,)``.
 
     Example:
-        >>> f = confidence_map(np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.5, 0.3]))
+        >>> f = fit_confidence(np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.5, 0.3]))
         >>> f(np.array([-1.0, 0.0, 1.0, 9.0])).round(6).tolist()
         [0.1, 0.1, 0.4, 0.4]
     """
@@ -142,45 +144,43 @@ def confidence_map(score: Floats, confidence: Floats) -> Callable[[Floats], Floa
     return f
 
 
-@torch.no_grad()
-def place(
+def rank_known_answers(
     model: Model,
-    questions: QueryIndex,
+    queries: QueryIndex,
     known: QueryIndex,
     memory: int = MEMORY,
-    progress: Callable[[float], None] = lambda share: None,
-) -> Placed:
-    """The places of all known answers of some queries among all entities.
+    progress: Progress = no_progress,
+) -> AnswerRanks:
+    """Rank all known answers of queries among all entities, without a filter.
 
     Args:
-        model: what scores.
-        questions: which (h, r).
-        known: their answers, whose confidences are the gains.
-        memory: scores held at a time.
-        progress: called with the share of the work that is done.
+        model: Model that scores.
+        queries: Query index whose (h, r) are ranked.
+        known: Query index with their answers, whose confidences are the gains.
+        memory: Number of scores held at a time.
+        progress: Progress callback.
     """
-    parts = [
-        _place_rows(S, questions, known, rows)
-        for rows, S in all_scores(model, questions, memory, progress)
-    ]
-    return Placed(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    scorer = Scorer(model, known, memory)
+    parts = [_ranks(scorer, queries, rows, S) for rows, S in scorer.batches(queries, progress)]
+    return AnswerRanks(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def ndcg(placed: Placed) -> Floats:
-    r"""The normalised discounted cumulative gain of each query.
+def ndcg(ranks: AnswerRanks) -> Floats:
+    r"""Compute the normalised discounted cumulative gain of each query.
 
-    .. math:: \frac{\sum_j g_j / \log_2(1 + \mathrm{place}_j)}
+    .. math:: \frac{\sum_j g_j / \log_2(1 + \mathrm{rank}_j)}
                    {\sum_j g_{(j)} / \log_2(1 + j)}, \qquad g_{(1)} \ge g_{(2)} \ge \dots
 
-    Tied answers share the mean of their places' discounts (Järvelin and Kekäläinen, Cumulated
+    Tied answers share the mean discount of their ranks (Järvelin and Kekäläinen, Cumulated
     gain-based evaluation of IR techniques, 2002).
 
     Example:
         >>> two = np.array([0, 0])
-        >>> ndcg(Placed(two, np.array([1.0, 0.5]), np.array([2, 1]), np.array([2, 1]))).round(3)
+        >>> first = last = np.array([2, 1])
+        >>> ndcg(AnswerRanks(two, np.array([1.0, 0.5]), first, last)).round(3)
         array([0.86])
     """
-    row, gain, first, last = placed
+    row, gain, first, last = ranks
     discount = 1 / np.log2(np.arange(2, last.max(initial=0) + 2))
     sums = np.concatenate(([0.0], np.cumsum(discount)))
     mean = (sums[last] - sums[first - 1]) / (last - first + 1)
@@ -191,24 +191,15 @@ def ndcg(placed: Placed) -> Floats:
     return found
 
 
-@torch.no_grad()
-def _scores(model: Model, facts: Triples) -> Floats:
-    """The scores of facts, asked for their tails: (N,)."""
-    model.eval()
-    device, parts = model.entity.weight.device, []
-    for low in range(0, len(facts), AT_ONCE):
-        part = facts.take(slice(low, low + AT_ONCE))
-        ids = (torch.from_numpy(x).to(device) for x in (part.h, part.r, part.t))
-        score = model.score(*ids)
-        require_finite(score)
-        parts.append(score.double().cpu().numpy())
-    return np.concatenate(parts)
+def _scores(scorer: Scorer, facts: Triples) -> Floats:
+    scores: Floats = scorer.score_triples(facts.h, facts.r, facts.t).double().numpy()
+    return scores
 
 
-def _place_rows(S: Tensor, questions: QueryIndex, known: QueryIndex, rows: Ids) -> Placed:
-    device, h, r = S.device, questions.h[rows], questions.r[rows]
-    row, tail, weight = known.gather(known.find(h, r))
-    asked = torch.from_numpy(row).to(device)
-    better, no_worse = count_higher_scores(S, asked, S[asked, torch.from_numpy(tail).to(device)])
+def _ranks(scorer: Scorer, queries: QueryIndex, rows: Ids, S: Tensor) -> AnswerRanks:
+    known = scorer.known
+    row, tail, weight = known.gather(known.find(queries.h[rows], queries.r[rows]))
+    query = scorer.tensor(row)
+    better, no_worse = count_higher_scores(S, query, S[query, scorer.tensor(tail)])
     gain = np.ones(len(row)) if weight is None else weight.astype(np.float64)
-    return Placed(rows[row], gain, better.cpu().numpy() + 1, no_worse.cpu().numpy())
+    return AnswerRanks(rows[row], gain, better.cpu().numpy() + 1, no_worse.cpu().numpy())

@@ -1,40 +1,128 @@
-"""Sets of answers with a promise."""
+"""Conformal prediction: nonconformity scores and the thresholds of prediction sets."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from kgflow.data import QueryIndex
 from kgflow.errors import KgflowError
+from kgflow.evaluation import Progress, Scorer, no_progress
 from kgflow.evaluation.metrics import Floats
-from kgflow.evaluation.scored import scored
 from kgflow.models import Model
-from kgflow.uncertainty.nonconformity import NonconformityScore
 
-OWN = 50
-"""Answers that a relation's own threshold is read from, at least."""
+PENALTY = 0.03
+"""λ of adaptive sets: what every candidate adds to the mass."""
+MIN_RELATION_ANSWERS = 50
+"""Smallest number of held-out answers for which a relation has its own threshold."""
+
+
+class NonconformityScore(ABC):
+    r"""Mass of the better candidates, and a random part of the mass of the tied ones.
+
+    .. math:: V_t = \sum_{s_e > s_t} m_e + U \sum_{s_e = s_t} m_e
+
+    with the answer itself among the tied candidates and U uniform on [0, 1]. Ties are thus broken
+    at random and V is continuous, so that coverage is exact and not only bounded from below (Vovk,
+    Gammerman, Shafer: Algorithmic Learning in a Random World, 2005).
+    """
+
+    @abstractmethod
+    def mass(self, S: Tensor) -> Tensor:
+        """Return the mass m of candidates, ``(B, E)``, by their scores; 0 where that is -inf."""
+
+    def __call__(self, S: Tensor, score: Tensor, u: Tensor) -> Tensor:
+        """Return V of answers, ``(P,)``.
+
+        Args:
+            S: Scores of all candidates and of the answer, ``(P, E)``, -inf for other entities.
+            score: Scores of the answers, ``(P,)``.
+            u: Uniform random numbers U, ``(P,)``.
+        """
+        mass, lead = self.mass(S), S - score[:, None]
+        better = torch.where(lead > 0, mass, 0).sum(1)
+        return better + u * torch.where(lead == 0, mass, 0).sum(1)
+
+    def sizes(self, S: Tensor, threshold: Tensor, u: Tensor) -> Tensor:
+        """Return the sizes of prediction sets with thresholds ``(B,)``: ``(B,)``."""
+        ordered = S.sort(dim=1, descending=True).values
+        return self.within(ordered, threshold, u).sum(1)
+
+    def within(self, ordered: Tensor, threshold: Tensor, u: Tensor) -> Tensor:
+        """Return which candidates are in the prediction set, ``(B, E)``.
+
+        Args:
+            ordered: Scores in descending order, ``(B, E)``; ties were broken by that order.
+            threshold: Largest V in the set, ``(B,)``.
+            u: Uniform random numbers, ``(B,)``.
+        """
+        mass = self.mass(ordered)
+        before = mass.cumsum(1) - mass
+        return (mass > 0) & (before + u[:, None] * mass <= threshold[:, None])
+
+
+class RankScore(NonconformityScore):
+    """Filtered rank, made continuous: every candidate has mass 1. All sets have the same size.
+
+    Example:
+        >>> S, u = torch.tensor([[3.0, 2.0, 2.0, 1.0]]), torch.tensor([0.5])
+        >>> RankScore()(S, torch.tensor([2.0]), u)
+        tensor([2.], dtype=torch.float64)
+    """
+
+    def mass(self, S: Tensor) -> Tensor:
+        """Return 1 for every candidate."""
+        return torch.isfinite(S).double()
+
+    def sizes(self, S: Tensor, threshold: Tensor, u: Tensor) -> Tensor:
+        """Return the threshold rounded down, or up with the probability of its fraction."""
+        limit = threshold.clamp(min=0, max=S.shape[1])
+        whole = limit.floor()
+        size = whole + (u <= limit - whole)
+        return size.clamp(max=torch.isfinite(S).sum(1)).long()
+
+
+class AdaptiveScore(NonconformityScore):
+    r"""Mass :math:`\mathrm{softmax}(s/\tau)_e + \lambda`: sets are small where a model is certain.
+
+    Romano, Sesia, Candès: Classification with valid and adaptive coverage, 2020; with the penalty λ
+    that bounds large sets: Angelopoulos, Bates, Jordan, Malik: Uncertainty sets for image
+    classifiers using conformal prediction, 2021.
+
+    Args:
+        temperature: τ.
+    """
+
+    def __init__(self, temperature: float) -> None:
+        self.temperature = temperature
+
+    def mass(self, S: Tensor) -> Tensor:
+        """Return the softmax plus λ."""
+        return torch.softmax(S.double() / self.temperature, dim=1) + PENALTY * torch.isfinite(S)
 
 
 @dataclass(frozen=True, eq=False)
 class Conformal:
-    r"""The strangeness of answers that nothing was chosen by, to read thresholds from.
+    r"""Nonconformity scores of held-out answers, from which thresholds are computed.
 
-    A new answer is as likely to stand at any place among n exchangeable ones, so with V sorted, a
-    set of all candidates up to :math:`V_{(k)}` holds it with probability :math:`k/(n+1)`. For a
-    coverage c, k is :math:`c(n+1)`, rounded up or down at random so that this is its mean: the set
-    holds the answer with probability c, no less and no more, over the drawing of the held-out
-    facts, the new one and U. Where k is 0 the set is empty, where it is n + 1 it is everything.
+    The rank of a new V among n exchangeable ones is uniform, so the set of all candidates up to the
+    order statistic :math:`V_{(k)}` contains the answer with probability :math:`k/(n+1)`. For a
+    coverage c, k is :math:`c(n+1)`, rounded up or down at random with that mean: coverage is c
+    exactly, over the random choice of held-out triples, of the new one, and of U. The set is empty
+    for k = 0 and contains all candidates for k = n + 1.
 
     Args:
-        h, r, t, value: the question of each answer, the answer and its V, ``(n,)``; relations of
-            head-side questions go on after the others.
-        by_relation: thresholds for each relation and side (Vovk: Conditional validity of inductive
-            conformal predictors, 2012). Those with fewer answers than `OWN`, or than coverage
-            needs, share one.
+        h, r, t: Query and answer of held-out triples, ``(n,)``; inverse relations have ids from R
+            on.
+        value: V of each answer, ``(n,)``.
+        by_relation: Whether each relation and direction has its own threshold (Vovk: Conditional
+            validity of inductive conformal predictors, 2012). Those with fewer answers than
+            `MIN_RELATION_ANSWERS`, or than the coverage needs, share one.
+        nonconformity: Nonconformity score that gave the values.
 
     Example:
         >>> ids = np.zeros(9, int)
@@ -48,54 +136,51 @@ class Conformal:
     t: NDArray[np.int64]
     value: Floats
     by_relation: bool = False
+    nonconformity: NonconformityScore = field(default_factory=RankScore)
 
     def __len__(self) -> int:
         return len(self.value)
 
-    def group(self, coverage: float) -> NDArray[np.int64]:
-        """Whose threshold each answer helps to set, ``(n,)``: its relation's, or -1 for shared."""
-        if not self.by_relation:
-            return np.full(len(self), -1)
-        relations, place, counts = np.unique(self.r, return_inverse=True, return_counts=True)
-        return np.where(counts >= needed(coverage), relations, -1)[place]
-
     def groups(self, coverage: float) -> dict[int, Floats]:
-        """The sorted V of each group; under -1 those of all that have none of their own."""
-        group = self.group(coverage)
+        """Return the sorted V by relation id, with those of all other relations under -1."""
+        group = np.full(len(self), -1)
+        if self.by_relation:
+            relations, inverse, counts = np.unique(self.r, return_inverse=True, return_counts=True)
+            group = np.where(counts >= min_answers(coverage), relations, -1)[inverse]
         found = {int(g): np.sort(self.value[group == g]) for g in np.unique(group)}
-        # Where every relation has its own, one that is new shares with all of them.
+        # Where every relation has its own threshold, unseen ones use all values.
         return {-1: np.sort(self.value)} | found
 
     def threshold(self, r: int, coverage: float, u: float) -> float:
-        """Up to which V a set for relation r goes.
+        """Compute the largest V of a prediction set.
 
         Args:
-            r: the relation's id.
-            coverage: with what probability the set is to hold the answer.
-            u: a uniform number, which rounds k.
+            r: Relation id.
+            coverage: Probability that the set contains the answer.
+            u: Uniform random number that rounds k.
         """
         groups = self.groups(coverage)
         return order_statistic(groups.get(r, groups[-1]), coverage, u)
 
     def thresholds(self, r: NDArray[np.int64], coverage: float, u: Floats) -> Floats:
-        """The same for many questions, ``(B,)``."""
+        """Compute the thresholds of queries with relation ids ``(B,)``: ``(B,)``."""
         groups = self.groups(coverage)
         pairs = zip(r.tolist(), u.tolist(), strict=True)
         return np.array([order_statistic(groups.get(x, groups[-1]), coverage, y) for x, y in pairs])
 
 
-def needed(coverage: float) -> int:
-    """How many answers a threshold of its own needs.
+def min_answers(coverage: float) -> int:
+    """Return the smallest number of answers for which a relation has its own threshold.
 
     Example:
-        >>> needed(0.9), needed(0.99)
+        >>> min_answers(0.9), min_answers(0.99)
         (50, 100)
     """
-    return max(OWN, math.ceil(round(1 / (1 - coverage), 9)))
+    return max(MIN_RELATION_ANSWERS, math.ceil(round(1 / (1 - coverage), 9)))
 
 
 def order_statistic(ascending: Floats, coverage: float, u: float) -> float:
-    """The c(n + 1)-th smallest, rounded at random: -inf before the first, inf after the last."""
+    """Return the c(n + 1)-th smallest value, rounded at random: -inf for k = 0, inf for n + 1."""
     exact = coverage * (len(ascending) + 1)
     k = math.floor(exact) + (u < exact - math.floor(exact))
     if k == 0:
@@ -104,37 +189,35 @@ def order_statistic(ascending: Floats, coverage: float, u: float) -> float:
 
 
 def check_coverage(coverage: float) -> None:
-    """Refuse what is no probability strictly between 0 and 1."""
+    """Raise an error unless a coverage is strictly between 0 and 1."""
     if not 0 < coverage < 1:
         raise KgflowError(f"coverage is {coverage}: give a probability between 0 and 1, such as .9")
 
 
-@torch.no_grad()
-def conform(
+def fit_conformal(
     model: Model,
     nonconformity: NonconformityScore,
-    questions: QueryIndex,
+    queries: QueryIndex,
     known: QueryIndex,
     by_relation: bool = False,
     seed: int = 0,
-    progress: Callable[[float], None] = lambda share: None,
+    progress: Progress = no_progress,
 ) -> Conformal:
-    """Measure how strange the answers of held-out facts are.
+    """Compute the nonconformity scores of the answers of held-out triples.
 
     Args:
-        model: what scores.
-        nonconformity: of an answer among its candidates.
-        questions: the queries of the held-out facts, inverse_relations included.
-        known: the queries of all known facts: no candidate is one of them.
-        by_relation: thresholds for each relation and side.
-        seed: of U.
-        progress: called with the share of the work that is done.
+        model: Model that scores.
+        nonconformity: Nonconformity score.
+        queries: Query index of the held-out triples, with inverse relations.
+        known: Query index of all known triples, which are no candidates.
+        by_relation: Whether each relation and direction has its own threshold.
+        seed: Random seed of U.
+        progress: Progress callback.
     """
     generator, parts = torch.Generator().manual_seed(seed), []
-    for found in scored(model, questions, known, progress=progress):
+    for found in Scorer(model, known).answers(queries, progress):
         u = torch.rand(len(found.t), generator=generator, dtype=torch.float64).to(found.S.device)
-        parts.append(
-            (found.h, found.r, found.t, nonconformity(found.S, found.score, u).cpu().numpy())
-        )
+        value = nonconformity(found.S, found.score, u).cpu().numpy()
+        parts.append((found.h, found.r, found.t, value))
     h, r, t, value = (np.concatenate(x) for x in zip(*parts, strict=True))
-    return Conformal(h, r, t, value, by_relation)
+    return Conformal(h, r, t, value, by_relation, nonconformity)

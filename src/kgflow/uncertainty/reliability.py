@@ -1,4 +1,4 @@
-"""Whether probabilities are frequencies: Brier score, log loss, calibration error, their table."""
+"""Reliability of probabilities: Brier score, log loss, expected calibration error, bins."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,11 +11,13 @@ from kgflow.uncertainty.calibration import Calibration
 from kgflow.uncertainty.candidates import CandidateScores
 
 BINS = 10
+"""Bins of probability."""
 DRAWS = 1000
+"""Bootstrap samples."""
 
 
 class Bin(NamedTuple):
-    """Candidates of like probability: what was said of them, and what came true."""
+    """Bin of candidates: mean probability, share of true ones, their numbers."""
 
     probability: float
     frequency: float
@@ -25,17 +27,17 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    r"""Probabilities of all candidates, held against which of them is true.
+    r"""Probabilities of candidates compared with their truth.
 
-    - brier: :math:`\sum_e (p_e - y_e)^2` over the candidates e of a question, the mean of questions
+    - brier: Brier score :math:`\sum_e (p_e - y_e)^2` over the candidates e of an answer, the mean
+      over answers
     - log_loss: :math:`-\sum_e y_e \log p_e + (1-y_e) \log(1-p_e)`, in nats, likewise
-    - ece: :math:`\sum_b |\sum_{e \in b} (p_e - y_e)|` over bins of equal numbers of true answers,
-      for a question: 0 where what is said in every bin comes true; at most 2 or so
+    - ece: expected calibration error :math:`\sum_b |\sum_{e \in b} (p_e - y_e)|` per answer, over
+      bins with equal numbers of true answers
 
     Shapes:
-        query: (P,), which question an answer is to. log_odds, truth, weight, answer: (M,), what is
-        said of each candidate, whether it is true, how many it stands for, and which answer's
-        candidate it is.
+        query: (P,), index of the query of each answer. log_odds, truth, weight: (M,), of each
+        candidate. answer: (M,), index of the answer whose candidate it is.
     """
 
     query: NDArray[np.int64]
@@ -45,57 +47,57 @@ class Reliability:
     answer: NDArray[np.int64]
 
     @classmethod
-    def of(cls, calibration: Calibration, census: CandidateScores) -> "Reliability":
-        """What a calibration says of the candidates of a census."""
-        score, truth, weight = census.labelled()
-        place = np.nonzero(census.weight > 0)[0]
-        answer = np.concatenate([np.arange(len(census)), place])
-        width = int(census.r.max(initial=0)) + 1
-        query = np.unique(census.h * width + census.r, return_inverse=True)[1]
-        odds = calibration.log_odds(score, census.r[answer])
+    def of(cls, calibration: Calibration, candidates: CandidateScores) -> "Reliability":
+        """Compute the probabilities of candidates by a calibration."""
+        score, truth, weight = candidates.flatten()
+        other = np.nonzero(candidates.weight > 0)[0]
+        answer = np.concatenate([np.arange(len(candidates)), other])
+        width = int(candidates.r.max(initial=0)) + 1
+        query = np.unique(candidates.h * width + candidates.r, return_inverse=True)[1]
+        odds = calibration.log_odds(score, candidates.r[answer])
         return cls(query, odds, truth, weight, answer)
 
     @property
     def p(self) -> Floats:
-        """The probabilities, ``(M,)``."""
+        """Probabilities of candidates, ``(M,)``."""
         from scipy.special import expit
 
         found: Floats = expit(self.log_odds)
         return found
 
     def brier(self) -> Floats:
-        """The Brier score of each answer's question, ``(P,)``."""
+        """Compute the Brier score of the candidates of each answer, ``(P,)``."""
         return self._sum((self.p - self.truth) ** 2)
 
     def log_loss(self) -> Floats:
-        """The log loss of each answer's question, ``(P,)``."""
+        """Compute the log loss of the candidates of each answer, ``(P,)``."""
         sign = np.where(self.truth > 0, -1.0, 1.0)
         return self._sum(np.logaddexp(0, sign * self.log_odds))
 
-    def excess(self) -> Floats:
-        """What was said too much in each bin, of each answer's question: ``(P, B)``."""
+    def calibration_gaps(self) -> Floats:
+        """Sum probability minus truth over the candidates of each answer by bin, ``(P, B)``."""
         bins, size = self._bins(), len(self.query)
         width = int(bins.max()) + 1
-        said = self.weight * (self.p - self.truth)
-        cells = np.bincount(self.answer * width + bins, said, size * width)
+        gap = self.weight * (self.p - self.truth)
+        cells = np.bincount(self.answer * width + bins, gap, size * width)
         return cells.reshape(size, width).astype(np.float64)
 
-    def table(self) -> list[Bin]:
-        """The bins, by ascending probability."""
+    def bins(self) -> list[Bin]:
+        """Return the bins, by ascending probability."""
         bins, p = self._bins(), self.p
         mass = np.bincount(bins, self.weight)
-        said = np.bincount(bins, self.weight * p) / mass
+        mean = np.bincount(bins, self.weight * p) / mass
         true = np.bincount(bins, self.truth)
-        rows = zip(said.tolist(), (true / mass).tolist(), mass.tolist(), true.tolist(), strict=True)
-        return [Bin(said, seen, count, int(right)) for said, seen, count, right in rows]
+        rows = zip(mean.tolist(), (true / mass).tolist(), mass.tolist(), true.tolist(), strict=True)
+        return [Bin(mean, share, count, int(number)) for mean, share, count, number in rows]
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers and the table."""
+        """Return the mean metrics and the bins."""
         return {
             "brier": float(self.brier().mean()),
             "log_loss": float(self.log_loss().mean()),
-            "ece": float(np.abs(self.excess().mean(0)).sum()),
-            "bins": [row._asdict() for row in self.table()],
+            "ece": float(np.abs(self.calibration_gaps().mean(0)).sum()),
+            "bins": [row._asdict() for row in self.bins()],
         }
 
     def _sum(self, values: Floats) -> Floats:
@@ -103,17 +105,24 @@ class Reliability:
         return total.astype(np.float64)
 
     def _bins(self) -> NDArray[np.int64]:
-        right = self.log_odds[self.truth > 0]
-        inner = np.quantile(right, np.arange(1, BINS) / BINS, method="lower")
-        # A bin without a candidate would have no frequency.
+        true = self.log_odds[self.truth > 0]
+        inner = np.quantile(true, np.arange(1, BINS) / BINS, method="lower")
+        # Empty bins, which have no share of true candidates, are left out.
         bins = np.searchsorted(np.unique(inner), self.log_odds, side="left")
         return np.unique(bins, return_inverse=True)[1]
 
 
-def differences(
+def compare_reliability(
     before: Reliability, after: Reliability, draws: int = DRAWS, seed: int = 0
 ) -> dict[str, tuple[float, float]]:
-    """After less before, of each number, with its bootstrap error over questions (h, r)."""
+    """Compute after minus before of each metric, and its bootstrap standard error over queries.
+
+    Args:
+        before: Reliability of one calibration.
+        after: Reliability of another one, on the same candidates.
+        draws: Number of bootstrap samples.
+        seed: Random seed.
+    """
     rng, queries = np.random.default_rng(seed), int(before.query.max()) + 1
     times = rng.multinomial(queries, np.full(queries, 1 / queries), size=draws).astype(np.float64)
     times = np.vstack([np.ones(queries), times])
@@ -126,7 +135,7 @@ def differences(
         return found
 
     def ece(found: Reliability) -> Floats:
-        return np.abs(means(found.excess())).sum(1)
+        return np.abs(means(found.calibration_gaps())).sum(1)
 
     drawn = {
         "brier": means(after.brier() - before.brier())[:, 0],

@@ -16,7 +16,7 @@ def coverage_plot(axes: "Axes", found: Sequence[Mapping[str, Any]]) -> None:
         axes: where to draw.
         found: `Coverage.to_dict` of some promises.
     """
-    promised = [100 * row["promised"] for row in found]
+    promised = [100 * row["nominal"] for row in found]
     measured = [100 * row["measured"] for row in found]
     low, high = ([100 * row[key] for row in found] for key in ("low", "high"))
     start = min(*promised, *measured, *low) - 5

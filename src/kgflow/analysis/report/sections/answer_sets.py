@@ -9,7 +9,7 @@ from kgflow.analysis.report.section import Section, beside
 from kgflow.analysis.report.sections.metrics import run_column
 from kgflow.analysis.report.subject import Subject
 from kgflow.errors import KgflowError
-from kgflow.uncertainty import cover_ranked
+from kgflow.uncertainty import coverage_of_ranks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +42,7 @@ class PredictionSets(Section):
 
 def _coverages(subject: Subject, place: int) -> list[dict[str, Any]]:
     run, ranking = subject.runs[place], subject.evaluations[place].ranking
-    return [cover_ranked(ranking, run.conformal(c), c).to_dict() for c in PROMISES]
+    return [coverage_of_ranks(ranking, run.conformal(c), c).to_dict() for c in PROMISES]
 
 
 def _picture(name: str, place: int, split: str, found: list[dict[str, Any]]) -> Picture:
@@ -63,7 +63,7 @@ def _picture(name: str, place: int, split: str, found: list[dict[str, Any]]) -> 
 
 
 def _kept(found: list[dict[str, Any]]) -> str:
-    broken = [c["promised"] for c in found if not c["low"] <= c["measured"] <= c["high"]]
+    broken = [c["nominal"] for c in found if not c["low"] <= c["measured"] <= c["high"]]
     named = ", ".join(f"{promise:.0%}" for promise in broken)
     return f"broken is {named}" if broken else "all are kept"
 
@@ -73,7 +73,7 @@ def _table(subject: Subject, found: dict[str, list[dict[str, Any]]]) -> Table:
     for name, coverages in found.items():
         for one in coverages:
             row = [
-                f"{100 * one['promised']:g} %",
+                f"{100 * one['nominal']:g} %",
                 f"{100 * one['measured']:.1f} %",
                 f"{100 * one['low']:.1f} to {100 * one['high']:.1f}",
                 f"{one['size']['median']:,g}",
@@ -84,6 +84,6 @@ def _table(subject: Subject, found: dict[str, list[dict[str, Any]]]) -> Table:
     return Table(
         f"Promised and measured coverage, with the 99 % interval of a kept promise; and how many "
         f"of the {of:,} entities a set has, median and mean: the better the model, the fewer.",
-        (*run_column(subject), "promised", "measured", "99 % interval", "median", "mean"),
+        (*run_column(subject), "nominal", "measured", "99 % interval", "median", "mean"),
         rows,
     )

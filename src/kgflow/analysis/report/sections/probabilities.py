@@ -41,7 +41,7 @@ def _learned(run: Run, name: str) -> str:
     calibration = run.predictor.calibration
     if not calibration.facts:
         return f"{name} is not calibrated, so before and after are alike: kgflow calibrate does it."
-    own = len(calibration.own)
+    own = len(calibration.by_relation)
     if not own and calibration.common.kind == "identity":
         kept = "kept the sigmoid of the loss, as nothing else was clearly better"
     else:
@@ -77,7 +77,7 @@ def _numbers(subject: Subject, found: list[dict[str, Any]]) -> Table:
             row = [title, one["before"][key], one["after"][key], signed(change), f"{error:.3f}"]
             rows.append([name, *row] if len(found) > 1 else row)
     return Table(
-        f"On {found[0]['questions']:,} {subject.split} answers{_sample(subject, found)}, for a "
+        f"On {found[0]['answers']:,} {subject.split} answers{_sample(subject, found)}, for a "
         "question with all its candidates; less is better. The error of the difference is a "
         "bootstrap over questions.",
         (*run_column(subject), "number", "before", "after", "difference", "error"),
@@ -87,7 +87,7 @@ def _numbers(subject: Subject, found: list[dict[str, Any]]) -> Table:
 
 def _sample(subject: Subject, found: list[dict[str, Any]]) -> str:
     of = 2 * len(subject.data.split(subject.split))
-    return f" drawn from {of:,}" if found[0]["questions"] < of else ""
+    return f" drawn from {of:,}" if found[0]["answers"] < of else ""
 
 
 def _bins(subject: Subject, found: list[dict[str, Any]]) -> Table:

@@ -1,4 +1,4 @@
-"""How scores become probabilities: maps of log-odds that never change an order."""
+"""Calibrators: non-decreasing functions from the log-odds of the loss to calibrated ones."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -10,69 +10,74 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from kgflow.evaluation.metrics import Floats
 
 
-class Map(BaseModel, ABC):
-    """A non-decreasing map from the log-odds that the loss means, margin + score, to true ones."""
+class Calibrator(BaseModel, ABC):
+    """Non-decreasing function of the log-odds z = margin + score that the loss implies."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     @abstractmethod
     def __call__(self, z: Floats) -> Floats:
-        """The log-odds of truth, the shape of z."""
+        """Return calibrated log-odds, in the shape of z."""
 
 
-class Identity(Map):
-    """The loss's own meaning: log-odds are margin + score."""
+class Identity(Calibrator):
+    """The probabilities of the loss itself: sigmoid(margin + score)."""
 
     kind: Literal["identity"] = "identity"
 
     def __call__(self, z: Floats) -> Floats:
-        """As they are."""
+        """Return z."""
         return z
 
 
-class Logistic(Map):
-    r"""Log-odds :math:`a z + b` with a of 0 or more.
+class Platt(Calibrator):
+    r"""Platt scaling: log-odds :math:`a z + b` with a ≥ 0.
 
     Platt: Probabilistic outputs for support vector machines, 1999.
 
     Example:
-        >>> Logistic(slope=2.0, intercept=-1.0)(np.array([0.0, 3.0])).tolist()
+        >>> Platt(slope=2.0, intercept=-1.0)(np.array([0.0, 3.0])).tolist()
         [-1.0, 5.0]
     """
 
-    kind: Literal["logistic"] = "logistic"
+    kind: Literal["platt"] = "platt"
     slope: Annotated[float, Field(ge=0)]
     intercept: float
 
     @classmethod
-    def fit(cls, z: Floats, truth: Floats, weight: Floats) -> "Logistic":
-        """The likeliest, with a slight pull to a slope of 0 where truth and rest are far apart."""
+    def fit(cls, z: Floats, truth: Floats, weight: Floats) -> "Platt":
+        """Fit by logistic regression, with an L2 penalty that bounds the slope of separable data.
+
+        Args:
+            z: Log-odds, ``(N,)``.
+            truth: 1 for true candidates, else 0, ``(N,)``.
+            weight: Sample weights, ``(N,)``.
+        """
         from sklearn.linear_model import LogisticRegression
 
         centre = np.average(z, weights=weight)
         scale = np.sqrt(np.average((z - centre) ** 2, weights=weight)) or 1.0
         model = LogisticRegression(solver="newton-cholesky", max_iter=100)
         with warnings.catch_warnings():
-            # One that did not converge is no good map, and so will not be chosen.
+            # A fit that did not converge has a large loss, and so is not selected.
             warnings.simplefilter("ignore")
             model.fit(((z - centre) / scale)[:, None], truth, sample_weight=weight)
         slope = float(model.coef_[0, 0]) / scale
-        if slope <= 0:  # no better than a guess: the same odds for all
+        if slope <= 0:  # scores do not predict truth: one probability for all
             share = np.average(truth, weights=weight)
             return cls(slope=0.0, intercept=float(np.log(share / (1 - share))))
         return cls(slope=slope, intercept=float(model.intercept_[0]) - slope * float(centre))
 
     def __call__(self, z: Floats) -> Floats:
-        """A straight line."""
+        """Return slope · z + intercept."""
         return self.slope * z + self.intercept
 
 
-class Isotonic(Map):
-    """The non-decreasing frequencies nearest to what was seen.
+class Isotonic(Calibrator):
+    """Isotonic regression, interpolated linearly between the points (z, odds), constant beyond.
 
     Zadrozny, Elkan: Transforming classifier scores into accurate multiclass probability estimates,
-    2002. Between the places `z` the log-odds go in lines from `odds` to `odds`, and stay as they
-    are beyond.
+    2002.
     """
 
     kind: Literal["isotonic"] = "isotonic"
@@ -82,16 +87,17 @@ class Isotonic(Map):
     @model_validator(mode="after")
     def _ascends(self) -> "Isotonic":
         if len(self.z) != len(self.odds):
-            raise ValueError("as many odds as places are needed")
+            raise ValueError("z and odds must have the same length")
         if (np.diff(self.z) <= 0).any() or (np.diff(self.odds) < 0).any():
-            raise ValueError("places and odds must ascend")
+            raise ValueError("z and odds must ascend")
         return self
 
     @classmethod
     def fit(cls, z: Floats, truth: Floats, weight: Floats) -> "Isotonic":
-        """Nearest by squares, each level's frequency with half a candidate more of either kind.
+        """Fit by least squares, then add half a candidate of either class to each level.
 
-        So no level is 0 or 1 (Krichevsky, Trofimov: The performance of universal encoding, 1981).
+        So no probability is 0 or 1 (Krichevsky, Trofimov: The performance of universal encoding,
+        1981). Arguments as in `Platt.fit`.
         """
         from sklearn.isotonic import IsotonicRegression, isotonic_regression
 
@@ -103,19 +109,18 @@ class Isotonic(Map):
         p = (np.add.reduceat(truth * weight, first) + 0.5) / mass
         p = np.asarray(isotonic_regression(p, sample_weight=mass), dtype=np.float64)
         last = np.append(first[1:], len(z)) - 1
-        # Each level from its first place to its last; a level of one place has one.
-        places, keep = np.unique(np.stack([z[first], z[last]], 1).ravel(), return_index=True)
+        # Each level spans its smallest to its largest z, which may be the same.
+        points, keep = np.unique(np.stack([z[first], z[last]], 1).ravel(), return_index=True)
         odds = np.repeat(np.log(p) - np.log1p(-p), 2)[keep]
-        return cls(z=tuple(places.tolist()), odds=tuple(odds.tolist()))
+        return cls(z=tuple(points.tolist()), odds=tuple(odds.tolist()))
 
     def __call__(self, z: Floats) -> Floats:
-        """By lines between the places."""
+        """Interpolate linearly."""
         return np.interp(z, self.z, self.odds)
 
 
-OneMap = Identity | Logistic | Isotonic
-"""Every map there is."""
-AnyMap = Annotated[OneMap, Field(discriminator="kind")]
-Fitted = type[Logistic] | type[Isotonic]
-FITTED: tuple[Fitted, ...] = (Logistic, Isotonic)
-"""What can be learned."""
+AnyCalibrator = Identity | Platt | Isotonic
+CalibratorField = Annotated[AnyCalibrator, Field(discriminator="kind")]
+Fitted = type[Platt] | type[Isotonic]
+FITTED: tuple[Fitted, ...] = (Platt, Isotonic)
+"""Calibrators that are fitted to data."""
