@@ -53,9 +53,8 @@ def index(kind, method, entities, n):
     import torch
 
     from kgflow.kernels import Entities, Exact
-    from kgflow.search.index import Index
-    from kgflow.search.method import METHODS
-    from kgflow.search.saved import tune
+    from kgflow.search.index import INDEX_METHODS, Index
+    from kgflow.search.saved_index import tune_recall
 
     keys, queries = vectors(kind, entities, n)
     Q, a = 2 * queries, -queries.square().sum(1)
@@ -67,10 +66,10 @@ def index(kind, method, entities, n):
         search(Q[:1], a[:1], K)  # lowers the keys
         found["build"] = time.perf_counter() - began
     else:
-        search = Index.build(known, METHODS[method])
+        search = Index.build(known, INDEX_METHODS[method])
         found["build"] = time.perf_counter() - began
         found["built_peak"] = peak()
-        found["effort"], found["recall"] = tune(search, METHODS[method], Q[:200], a[:200], 0.99)
+        found["effort"], found["recall"] = tune_recall(search, Q[:200], a[:200], 0.99)
     times = []
     with torch.no_grad():
         for q, b in zip(Q.split(1), a.split(1), strict=True):

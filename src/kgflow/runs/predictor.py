@@ -112,8 +112,8 @@ class Predictor:
         return Entities(self.model.entity.weight, self.model.answer_keys, self.model.interaction)
 
     @cached_property
-    def places(self) -> Entities:
-        """All entities where training has put them: their keys have the model's own geometry."""
+    def training_keys(self) -> Entities:
+        """The keys of all entities as in the training loss: near keys mean similar entities."""
         model = self.model
         row, entities = model.entity.weight[:1], self.entities
         # Where answers have no keys of their own, one copy of the keys serves both.
