@@ -112,28 +112,27 @@ def batcher(run, size, seconds):
     """Questions per second that the batcher answers to callers who each wait for theirs."""
     import kgflow
     from kgflow.runs.predictor import Question
-    from kgflow.serving.batcher import Batcher
-    from kgflow.serving.jobs import Ask, worker
+    from kgflow.serving.batching import Batcher, PredictJob, job_processor
 
     opened, rng = kgflow.open(run), random.Random(0)
     names = opened.data.entities.names
     opened.predict(head=names[0], relation="r0")
 
-    async def caller(desk, end):
+    async def caller(batcher, end):
         done = 0
         while time.perf_counter() < end:
-            asked = Question(rng.choice(names), f"r{rng.randrange(20)}")
-            await desk.ask([Ask(asked, K, False, ())])
+            query = Question(rng.choice(names), f"r{rng.randrange(20)}")
+            await batcher.submit([PredictJob(query, K, False, ())])
             done += 1
         return done
 
     async def go():
-        desk = Batcher(worker(opened), size=int(size))
+        batcher = Batcher(job_processor(opened), max_batch=int(size))
         began = time.perf_counter()
-        callers = (caller(desk, began + float(seconds)) for _ in range(CONNECTIONS))
+        callers = (caller(batcher, began + float(seconds)) for _ in range(CONNECTIONS))
         done = sum(await asyncio.gather(*callers))
         spent = time.perf_counter() - began
-        await desk.close()
+        await batcher.close()
         return done / spent
 
     return {"size": int(size), "rate": asyncio.run(go())}
@@ -146,11 +145,11 @@ def server(run, batch, queue):
     """Serve, and say where."""
     import kgflow
     from kgflow.serving.app import create_app
-    from kgflow.serving.server import address, listen, serve
+    from kgflow.serving.server import listen, serve, server_url
 
     listening = listen("127.0.0.1", 0)
-    app = create_app(kgflow.open(run), batch=int(batch), queue=int(queue))
-    print(json.dumps({"port": int(address(listening).rsplit(":", 1)[1])}), flush=True)
+    app = create_app(kgflow.open(run), max_batch=int(batch), max_queue=int(queue))
+    print(json.dumps({"port": int(server_url(listening).rsplit(":", 1)[1])}), flush=True)
     serve(app, listening)
 
 

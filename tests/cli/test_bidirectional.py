@@ -43,10 +43,10 @@ def test_an_index_finds_the_same(both_run):
 
 def test_neighbours_are_those_of_the_distributions(both_run):
     pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
-    from kgflow.serving.catalogue import Catalogue
+    from kgflow.serving.service import RunService
 
     run = library.open(both_run)
-    measure, found = Catalogue(run).neighbours(0, 3)
+    measure, found = RunService(run).neighbours(0, 3)
     K = run.model.encode_keys(run.model.entity.weight).K.detach()
     gaps = (K - K[0]).square().sum(1)
     gaps[0] = torch.inf

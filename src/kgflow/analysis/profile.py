@@ -107,7 +107,7 @@ def _nearest(run: Run, e: int, k: int) -> list[str]:
         a = -Q.square().sum(-1) / 4
     else:
         return []  # its D, if there is one, compares something else
-    score = run.predictor.places.scores(Q, a)[0]
+    score = run.predictor.training_keys.scores(Q, a)[0]
     score -= model.entity.bias(model.entity.weight)  # how often it answers says not how near it is
     score[e] = -torch.inf
     return [run.data.label(i) for i in score.topk(min(k, len(score) - 1)).indices.tolist()]

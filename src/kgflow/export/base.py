@@ -27,7 +27,7 @@ class ExportFormat(BaseModel, ABC):
     Example:
         >>> class EntityList(FileFormat):
         ...     name, summary = "entity-list", "entity names, one per line"
-        ...     separator: str = "\\n"
+        ...     separator: str = " "
         ...
         ...     def fill(self, run, path):
         ...         path.write_text(self.separator.join(run.data.entities))

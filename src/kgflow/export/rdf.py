@@ -70,11 +70,13 @@ class ReifiedNTriples(PredictedTriples):
             "predicate": triple.predicate,
             "object": triple.object,
         }
-        return [ox.Triple(fact, ox.NamedNode(RDF + key), value) for key, value in properties.items()]
+        return [
+            ox.Triple(fact, ox.NamedNode(RDF + key), value) for key, value in properties.items()
+        ]
 
 
 def iri(ox: Any, kind: str, name: str) -> Any:  # noqa: ANN401
-    """Return a name as an IRI: unchanged if it is one, else urn:kgflow:kind:name, percent-encoded."""
+    """Return a name as an IRI: itself if it is one, else urn:kgflow:kind:name, percent-encoded."""
     if "://" in name or name.startswith("urn:"):
         try:
             return ox.NamedNode(name)

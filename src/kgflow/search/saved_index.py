@@ -78,9 +78,7 @@ def select_search(
     return selected
 
 
-def _select(
-    run: Run, method: str, min_recall: float, progress: ProgressCallback
-) -> SelectedSearch:
+def _select(run: Run, method: str, min_recall: float, progress: ProgressCallback) -> SelectedSearch:
     if method == "exact":
         return SelectedSearch(None, method, None, "exact search")
     if method not in INDEX_METHODS:

@@ -83,10 +83,7 @@ class TpeSampling(TuningProtocol):
         if settings["loss"] == "one-vs-all":
             settings["margin"] = trial.suggest_float("margin", -8.0, 16.0)
         regularizers = ("none", "dura")
-        if (
-            self.inner_product
-            and trial.suggest_categorical("regularizer", regularizers) == "dura"
-        ):
+        if self.inner_product and trial.suggest_categorical("regularizer", regularizers) == "dura":
             settings["regularizer"] = "dura"
             settings["penalty"] = trial.suggest_float("penalty", 1e-4, 0.3, log=True)
         return settings

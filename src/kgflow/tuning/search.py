@@ -110,7 +110,7 @@ def _open_study(search: HyperparameterSearch, seed: int) -> "optuna.Study":
         direction="maximize",
         load_if_exists=True,
     )
-    identity = {**search.base, "protocol": search.protocol.__name__, "data": search.data.digest()}
+    identity = {**search.base, "protocol": search.protocol.__name__, "digest": search.data.digest()}
     if study.user_attrs.get("search", identity) != identity:
         raise KgflowError(f"{search.storage} contains a different search: choose another file")
     study.set_user_attr("search", identity)
