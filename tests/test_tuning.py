@@ -12,7 +12,6 @@ from kgflow.data import REDUCTIONS, Dataset, Triples, Vocabulary, entity_sample,
 from kgflow.errors import KgflowError
 from kgflow.runs.training import best_validation, run_experiment, settle
 from kgflow.tuning import (
-    PROTOCOLS,
     HyperbandProtocol,
     HyperparameterSearch,
     PaperProtocol,

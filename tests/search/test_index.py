@@ -79,7 +79,11 @@ def test_filters_keep_k(method, share):
 def test_a_transform_keeps_the_order_of_scores(kind):
     torch.manual_seed(0)
     K, Q = torch.randn(50, 6, dtype=torch.float64), torch.randn(9, 6, dtype=torch.float64)
-    b = -1.5 * K.square().sum(1) if kind is DistanceTransform else torch.randn(50, dtype=torch.float64)
+    b = (
+        -1.5 * K.square().sum(1)
+        if kind is DistanceTransform
+        else torch.randn(50, dtype=torch.float64)
+    )
     entities = Entities(K, lambda rows: (rows, b[: len(rows)]))
     found = choose_transform(entities, exhaustive=kind is InnerProductTransform)
     assert type(found) is kind

@@ -104,7 +104,7 @@ def test_search_entity_explanation_relation_and_back(visit):
     page.wait_for_url("**/relation?name=borders")
     settled(found)
     assert page.get_by_role("heading", level=1).inner_text() == "borders"
-    assert page.get_by_role("heading", name="Rules").is_visible()
+    assert page.get_by_role("heading", name="Rules", exact=True).is_visible()
     page.go_back()
     settled(found)
     assert page.get_by_role("heading", level=1).inner_text() == "France"

@@ -1,4 +1,4 @@
-"""The program `kgflow`, and how its commands end."""
+"""The program `kgflow`: its commands, error messages and exit codes."""
 
 import io
 import os
@@ -30,11 +30,11 @@ from kgflow.errors import KgflowError
 
 app = typer.Typer(
     name="kgflow",
-    help="Knowledge graph embedding by normalizing flows: the missing facts, ranked.",
+    help="Train and use knowledge graph embeddings by normalizing flows.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode="markdown",
 )
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
@@ -72,7 +72,7 @@ def _options(
 def main() -> None:
     """Run the program: exit with 0, 1 (failed), 2 (bad usage or input) or 130 (interrupted)."""
     for stream in (sys.stdout, sys.stderr):
-        # Names are Unicode whatever the terminal's locale says.
+        # Names are Unicode in any locale of the terminal.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
     sys.exit(_run())
@@ -82,37 +82,37 @@ def _run() -> int:
     try:
         return app(standalone_mode=False) or 0
     except KeyboardInterrupt:
-        return _complain("interrupted", 130)
+        return _print_error("interrupted", 130)
     except BrokenPipeError:
-        # The reader went away (`| head`): not an error, and nothing more can be printed.
+        # The reader of a pipe has closed it (`| head`): not an error, but no more can be printed.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        return _judge(error)
+        return _report_error(error)
 
 
-def _judge(error: Exception) -> int:
+def _report_error(error: Exception) -> int:
     if isinstance(error, KgflowError):
-        return _complain(str(error), error.exit_code)
+        return _print_error(str(error), error.exit_code)
     if isinstance(error, FloatingPointError):
-        return _complain(str(error), 1)
+        return _print_error(str(error), 1)
     if isinstance(error, MemoryError) or _out_of_memory(error):
-        return _complain("out of memory: try a smaller --dim or --batch-size", 1)
+        return _print_error("out of memory: try a smaller --dim or --batch-size", 1)
     if isinstance(error, OSError) and error.strerror:
         named = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{named}{error.strerror.lower()}", 2)
+        return _print_error(f"{named}{error.strerror.lower()}", 2)
     message = getattr(error, "format_message", None)
     if message is None:
         raise error
-    return _complain(message(), 2)
+    return _print_error(message(), 2)
 
 
 def _out_of_memory(error: Exception) -> bool:
-    # torch's allocators raise RuntimeError with words of their own.
+    # The allocators of torch raise RuntimeError with different messages.
     words = ("out of memory", "can't allocate", "not enough memory")
     return isinstance(error, RuntimeError) and any(word in str(error).lower() for word in words)
 
 
-def _complain(sentence: str, code: int) -> int:
-    print(f"kgflow: {sentence}", file=sys.stderr)
+def _print_error(message: str, code: int) -> int:
+    print(f"kgflow: {message}", file=sys.stderr)
     return code

@@ -34,7 +34,7 @@ def _to_integer(value: Any) -> Any:  # noqa: ANN401
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Integer = Annotated[int, BeforeValidator(_to_integer)]
+_INTEGER = BeforeValidator(_to_integer)
 
 
 class _Request(BaseModel):
@@ -63,9 +63,9 @@ class RelationQuery(_Request):
 
 
 class _Options(_Request):
-    k: Annotated[Integer, Field(ge=1, le=MAX_ITEMS, description="Number of answers per query.")] = (
-        10
-    )
+    k: Annotated[
+        int, Field(ge=1, le=MAX_ITEMS, description="Number of answers per query."), _INTEGER
+    ] = 10
     new: Annotated[bool, Field(description="Whether to leave out known triples.")] = False
     types: Annotated[
         list[Name], Field(max_length=100, description="Entity types to which answers are limited.")
@@ -154,5 +154,7 @@ class ExplainRequest(_Request):
     relation: Name
     tail: Name
     n: Annotated[
-        Integer, Field(ge=1, le=20, description="Largest number of rules, and of similar triples.")
+        int,
+        Field(ge=1, le=20, description="Largest number of rules, and of similar triples."),
+        _INTEGER,
     ] = 3
