@@ -80,17 +80,17 @@ def test_projector(run, tmp_path):
     assert [line.count("\t") for line in lines] == [2] * 41
 
 
-@pytest.mark.parametrize("format", ["ntriples", "ntriples-reified"])
-def test_predicted_triples(run, tmp_path, format):
+@pytest.mark.parametrize("name", ["ntriples", "ntriples-reified"])
+def test_predicted_triples(run, tmp_path, name):
     ox = pytest.importorskip("pyoxigraph", reason="the extra `rdf` is not installed")
-    out = export(run, format, tmp_path / "facts.nt", k=60)
+    out = export(run, name, tmp_path / "facts.nt", k=60)
     told = {}
     for quad in ox.parse(out.read_bytes(), format=ox.RdfFormat.N_TRIPLES):
         told.setdefault(quad.subject.value, {})[quad.predicate.value.split("#")[-1]] = quad.object
     expected = run.discover(60)
     assert len(told) == len(expected) == 60
 
-    def name(term):
+    def term_name(term):
         if isinstance(term, ox.BlankNode):
             return f"_:{term.value}"
         return unquote(term.value.removeprefix("urn:kgflow:").split(":", 1)[1]) if (
@@ -98,12 +98,12 @@ def test_predicted_triples(run, tmp_path, format):
 
     for row in expected.iter_rows(named=True):
         fact = told[f"urn:kgflow:fact:{row['rank']}"]
-        if format == "ntriples":
+        if name == "ntriples":
             triple = fact["reifies"]
             parts = (triple.subject, triple.predicate, triple.object)
         else:
             parts = (fact["subject"], fact["predicate"], fact["object"])
-        assert tuple(map(name, parts)) == (row["head"], row["relation"], row["tail"])
+        assert tuple(map(term_name, parts)) == (row["head"], row["relation"], row["tail"])
         assert float(fact["urn:kgflow:confidence"].value) == row["probability"]
 
 
@@ -151,5 +151,5 @@ def test_a_model_that_cannot_be_indexed_is_refused(tmp_path):
     with pytest.raises(KgflowError, match="transe-l1 is not an inner-product model"):
         export(run, "faiss", tmp_path / "x")
     assert not (tmp_path / "x").exists()
-    for format in set(FORMATS) - {"faiss"}:
-        assert export(run, format, tmp_path / f"as-{format}").exists()
+    for name in set(FORMATS) - {"faiss"}:
+        assert export(run, name, tmp_path / f"as-{name}").exists()
