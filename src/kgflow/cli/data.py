@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kgflow.cli.options import option_groups
-from kgflow.cli.output import Json, say, show_json, table
+from kgflow.cli.output import Json, print_note, show_json, table
 from kgflow.cli.source import ColumnsText, Labels, Source, Strict, Types, open_data
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def download(
 def _print_saved(data: "Dataset", out: Path, json: bool) -> None:
     sizes = {s: len(data.split(s)) for s in ("train", "valid", "test")}
     for notice in data.notices:
-        say(f"note: {notice}")
+        print_note(f"note: {notice}")
     if json:
         names = {"entities": len(data.entities), "relations": len(data.relations)}
         show_json({"directory": out, **names, **sizes, "notices": data.notices})

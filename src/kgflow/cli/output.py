@@ -55,7 +55,7 @@ def check_writable(path: Path) -> None:
 IMAGE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
-def check_picture(path: Path) -> None:
+def check_image_path(path: Path) -> None:
     """Raise an error if a path is not that of an image, or cannot be written."""
     from kgflow.errors import KgflowError
 
@@ -66,7 +66,7 @@ def check_picture(path: Path) -> None:
     check_writable(path)
 
 
-def say(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a note to stderr, so that stdout holds the result only."""
     print(text, file=sys.stderr)
 

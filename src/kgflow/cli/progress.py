@@ -61,7 +61,7 @@ class ProgressBar:
 
 
 @contextmanager
-def share_bar(description: str) -> Iterator[Callable[[float], None]]:
+def progress_bar(description: str) -> Iterator[Callable[[float], None]]:
     """Show a progress bar with the time left.
 
     Yields:
@@ -77,7 +77,7 @@ def share_bar(description: str) -> Iterator[Callable[[float], None]]:
 
 
 @contextmanager
-def stopping() -> Iterator[list[bool]]:
+def stop_signals() -> Iterator[list[bool]]:
     """Stop after the current batch at Ctrl-C or SIGTERM; a second Ctrl-C stops at once.
 
     Yields:

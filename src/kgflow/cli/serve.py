@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kgflow.cli.options import option_groups
-from kgflow.cli.output import Device, Json, RunPath, say, show_json
+from kgflow.cli.output import Device, Json, RunPath, print_note, show_json
 from kgflow.errors import KgflowError
 
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
@@ -94,7 +94,7 @@ def serve(
 
     Example: kgflow serve runs/world --port 8000
     """
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
     from kgflow.runs.run import Run
 
     network.check_token()
@@ -106,7 +106,7 @@ def serve(
     except ModuleNotFoundError as error:
         raise KgflowError(f"serving needs {error.name}: install kgflow[serve]") from None
     with listen(network.host, network.port) as listening:
-        with share_bar("indexing") as progress:
+        with progress_bar("indexing") as progress:
             selected = select_search(opened, search.index, search.min_recall, progress)
         app = create_app(
             opened,
@@ -124,6 +124,6 @@ def serve(
             print(f"serving {run} at {url}: {selected.description}")
             print(f"the interface is described at {url}/v1/openapi.json; Ctrl-C stops the server")
         if network.host not in LOCAL_HOSTS and network.token is None:
-            say("note: anyone who can reach this address can query the run; use --token")
+            print_note("note: anyone who can reach this address can query the run; use --token")
         sys.stdout.flush()
         serve(app, listening)

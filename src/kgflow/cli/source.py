@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgflow.cli.output import say
+from kgflow.cli.output import print_note
 
 if TYPE_CHECKING:
     from kgflow.data import Dataset
@@ -39,5 +39,5 @@ def open_data(
     chosen = None if columns is None else Columns.parse(columns)
     data = load(source, columns=chosen, labels=labels, types=types, strict=strict)
     for notice in data.notices:
-        say(f"note: {notice}")
+        print_note(f"note: {notice}")
     return data

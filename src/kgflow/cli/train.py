@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgflow.cli.output import Device, Json, say, show_json
+from kgflow.cli.output import Device, Json, print_note, show_json
 from kgflow.cli.source import DATA_HELP, ColumnsText, Labels, Strict, Types, open_data
 from kgflow.config import Experiment, ModelConfig, TrainingConfig, read
 from kgflow.errors import KgflowError
@@ -97,10 +97,10 @@ def train(
 
         check_free(out, force)
     facts = open_data(experiment.data, columns, labels, types, strict)
-    from kgflow.cli.progress import ProgressBar, stopping
+    from kgflow.cli.progress import ProgressBar, stop_signals
     from kgflow.runs.training import run_experiment
 
-    with stopping() as asked, ProgressBar(experiment.training.epochs) as bar:
+    with stop_signals() as asked, ProgressBar(experiment.training.epochs) as bar:
         told = [bar, *_trackers(tensorboard)]
         run = run_experiment(experiment, facts, out, force, device, told, lambda: bool(asked))
     _report(run, json)
@@ -145,12 +145,12 @@ def _trackers(tensorboard: Path | None) -> list["Callback"]:
 
 
 def _resume(directory: Path, device: str, tensorboard: Path | None) -> "Run":
-    from kgflow.cli.progress import ProgressBar, stopping
+    from kgflow.cli.progress import ProgressBar, stop_signals
     from kgflow.runs.store import read_run
     from kgflow.runs.training import resume
 
     config, _ = read_run(directory)
-    with stopping() as asked, ProgressBar(config.training.epochs) as bar:
+    with stop_signals() as asked, ProgressBar(config.training.epochs) as bar:
         told = [bar, *_trackers(tensorboard)]
         return resume(directory, device, told, lambda: bool(asked))
 
@@ -165,7 +165,7 @@ def _report(run: "Run", json: bool) -> None:
         show_json(summary | metrics)
         return
     name, dim = run.config.model.name, run.config.model.dim
-    say(f"{name}, n = {dim}: {width} numbers per entity; best epoch {run.best_epoch}")
+    print_note(f"{name}, n = {dim}: {width} numbers per entity; best epoch {run.best_epoch}")
     if metrics:
         from kgflow.cli.evaluate import show
 

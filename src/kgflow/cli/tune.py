@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kgflow.cli.options import option_groups
-from kgflow.cli.output import Device, Json, check_writable, say, show_json, table
+from kgflow.cli.output import Device, Json, check_writable, print_note, show_json, table
 from kgflow.cli.source import Source, open_data
 from kgflow.errors import KgflowError, suggest
 
@@ -108,7 +108,7 @@ class ReductionOptions:
         _check_known("reduction", method, REDUCTIONS)
         reduced = REDUCTIONS[method](graph, self.reduce)
         kept = len(reduced.train) / len(graph.train)
-        say(f"note: searching on a {method} with {kept:.1%} of the triples: {reduced}")
+        print_note(f"note: searching on a {method} with {kept:.1%} of the triples: {reduced}")
         return reduced
 
 
@@ -129,7 +129,7 @@ def tune(
     Example: kgflow tune umls --model nfe-1 --protocol tpe --trials 20 --storage umls.sqlite
     """
     check_writable(out)
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
     from kgflow.config import dump
     from kgflow.io import write_atomic
     from kgflow.tuning import PROTOCOLS, HyperparameterSearch, best_experiment
@@ -139,7 +139,7 @@ def tune(
     protocol, graph = PROTOCOLS[search.protocol], reduction.apply(open_data(data))
     task = HyperparameterSearch(graph, trial.experiment(data), protocol, search.storage, device)
     count = protocol.default_trials if search.trials is None else search.trials
-    with share_bar("tuning") as progress:
+    with progress_bar("tuning") as progress:
         results = run_search(task, count, search.jobs, lambda done: progress(done / count))
     best = best_experiment(task, results)
     write_atomic(out, dump(best))
