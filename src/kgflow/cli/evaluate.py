@@ -146,7 +146,9 @@ def _facts(run: "Run", path: Path) -> "Triples":
     e, r = set(run.data.entities), set(run.data.relations)
     rows = [x[:3] for x in frame.iter_rows() if x[0] in e and x[1] in r and x[2] in e]
     if len(rows) < len(frame):
-        print_note(f"note: {len(frame) - len(rows):,} facts of {path} name what the run does not know")
+        print_note(
+            f"note: {len(frame) - len(rows):,} facts of {path} name what the run does not know"
+        )
     heads, relations, tails = zip(*rows, strict=True) if rows else ((), (), ())
     ids = run.data.entities.ids
     return Triples(ids(heads), run.data.relations.ids(relations), ids(tails))

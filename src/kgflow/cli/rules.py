@@ -65,4 +65,6 @@ def rules(
     for name, rows in found.group_by("kind", maintain_order=True):
         table(str(name[0]), SHOWN, frame_rows(rows, SHOWN))
     if not len(found):
-        print_note("note: neither the model nor the graph is for any such rule; --all shows the rest")
+        print_note(
+            "note: neither the model nor the graph is for any such rule; --all shows the rest"
+        )
