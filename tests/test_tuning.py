@@ -1,4 +1,4 @@
-"""The search for settings: the paper's order, what is kept and shared, and what is refused."""
+"""Hyperparameter search: the protocols, studies in files, reduced graphs, and bad input."""
 
 import itertools
 
@@ -13,13 +13,13 @@ from kgflow.errors import KgflowError
 from kgflow.runs.training import best_validation, run_experiment, settle
 from kgflow.tuning import (
     HyperbandProtocol,
+    HyperparameterSearch,
     PaperProtocol,
-    Search,
     TpeProtocol,
     best_experiment,
     tune,
 )
-from kgflow.tuning.paper import GRIDS, START
+from kgflow.tuning.paper import GRIDS, INITIAL
 
 pytest.importorskip("optuna", reason="the extra `tune` is not installed")
 
@@ -28,7 +28,7 @@ BASE = {"data": "random", "model": {"dim": 2}, "training": {"epochs": 1}}
 
 
 def searched(trials, protocol=TpeProtocol, storage=None, base=BASE, **more):
-    search = Search(DATA, base, protocol, storage)
+    search = HyperparameterSearch(DATA, base, protocol, storage)
     return search, tune(search, trials, **more)
 
 
@@ -40,23 +40,23 @@ def test_the_papers_order_finds_the_best_of_each_line():
         return -sum(abs(GRIDS[k].index(settings[k]) - GRIDS[k].index(goal[k])) for k in GRIDS)
 
     protocol, tried = PaperProtocol(), []
-    while (settings := protocol.following(tried)) is not None:
+    while (settings := protocol.next_settings(tried)) is not None:
         tried.append((settings, value(settings)))
-    assert len(tried) == PaperProtocol.usual
+    assert len(tried) == PaperProtocol.default_trials
     assert max(tried, key=lambda pair: pair[1])[0] == goal
     assert [s["margin"] for s, _ in tried[:16]] == list(GRIDS["margin"])
-    assert all(s == START | {"margin": s["margin"]} for s, _ in tried[:16])
+    assert all(s == INITIAL | {"margin": s["margin"]} for s, _ in tried[:16])
     assert {s["margin"] for s, _ in tried[16:]} == {9.0}
     assert [k for k, _ in itertools.groupby(s["batch_size"] for s, _ in tried)] == [
         512, 128, 256, 1024,
     ]  # fmt: skip
 
 
-def test_what_others_have_begun_comes_last():
-    protocol = PaperProtocol(grids={"lr": (1.0, 2.0, 3.0)}, start={"lr": 1.0})
-    begun = [{"lr": 1.0}, {"lr": 2.0}]
-    assert protocol.following([], begun) == {"lr": 3.0}
-    assert protocol.following([({"lr": 3.0}, 0.5)], begun) == {"lr": 1.0}
+def test_started_trials_come_last():
+    protocol = PaperProtocol(grids={"lr": (1.0, 2.0, 3.0)}, initial={"lr": 1.0})
+    started = [{"lr": 1.0}, {"lr": 2.0}]
+    assert protocol.next_settings([], started) == {"lr": 3.0}
+    assert protocol.next_settings([({"lr": 3.0}, 0.5)], started) == {"lr": 1.0}
 
 
 def test_the_papers_protocol_on_a_graph():
@@ -78,7 +78,7 @@ def test_a_search_goes_on_where_it_stopped(tmp_path):
     assert len({tuple(sorted(t.settings.items())) for t in more}) == 4, "something was tried twice"
     _, same = searched(4, storage=file)
     assert same == more
-    with pytest.raises(KgflowError, match="holds a search for something else"):
+    with pytest.raises(KgflowError, match="contains a different search"):
         searched(4, storage=file, base=BASE | {"model": {"dim": 4}})
 
 
@@ -147,7 +147,7 @@ def test_hyperband_spends_its_epochs_on_the_best_third(pretended):
 
 
 def test_hyperband_knows_the_epochs_of_a_trial():
-    search = Search(DATA, NINE, HyperbandProtocol)
+    search = HyperparameterSearch(DATA, NINE, HyperbandProtocol)
     assert search.make_protocol().epochs == 9
     assert search.make_protocol().pruner()._max_resource == 9
 
@@ -160,7 +160,7 @@ def test_hyperband_goes_on_and_is_shared_as_if_in_one_go(pretended, tmp_path):
     assert states(found) == states(whole)
     assert "pruned" in states(found)
     assert pretended[:12] == pretended[12:]
-    with pytest.raises(KgflowError, match="holds a search for something else"):
+    with pytest.raises(KgflowError, match="contains a different search"):
         searched(13, TpeProtocol, tmp_path / "study.sqlite", base=NINE)
 
 
@@ -185,12 +185,12 @@ def test_refusals(tmp_path):
     with pytest.raises(KgflowError, match="unknown model"):
         searched(1, base=BASE | {"model": {"name": "nfe1"}})
     (tmp_path / "x.sqlite").write_text("not a study, but long enough to be taken for one" * 9)
-    with pytest.raises(KgflowError, match="is no study"):
+    with pytest.raises(KgflowError, match="is not a kgflow study"):
         searched(1, storage=tmp_path / "x.sqlite")
-    with pytest.raises(KgflowError, match="no valid facts"):
-        tune(Search(random_graph(held_out=0), BASE, TpeProtocol), 1)
-    with pytest.raises(KgflowError, match="no trial came to an end"):
-        best_experiment(Search(DATA, BASE, TpeProtocol), [])
+    with pytest.raises(KgflowError, match="no validation triples"):
+        tune(HyperparameterSearch(random_graph(held_out=0), BASE, TpeProtocol), 1)
+    with pytest.raises(KgflowError, match="no trial was completed"):
+        best_experiment(HyperparameterSearch(DATA, BASE, TpeProtocol), [])
 
 
 @pytest.mark.slow

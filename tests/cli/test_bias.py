@@ -47,12 +47,11 @@ def test_predictions_have_it(answer, biased_run):
 def test_an_index_finds_the_same(biased_run):
     """Where b is more than a length, the nearest are not the best, and the index knows."""
     pytest.importorskip("faiss", reason="the extra `index` is not installed")
-    from kgflow.search.index import Index
-    from kgflow.search.method import METHODS
+    from kgflow.search.index import INDEX_METHODS, Index
 
     run = library.open(biased_run)
-    index = Index.build(run.predictor.entities, METHODS["flat"])
-    assert index.space.name == "inner product"
+    index = Index.build(run.predictor.entities, INDEX_METHODS["flat"])
+    assert index.transform.name == "inner product"
     Q, a = (x.detach() for x in run.model.query(torch.arange(20), torch.arange(20)))
     exact = run.predictor.entities.scores(Q, a).topk(5).values
     torch.testing.assert_close(index(Q, a, k=5).score, exact, rtol=1e-4, atol=1e-4)
@@ -60,7 +59,7 @@ def test_an_index_finds_the_same(biased_run):
 
 def test_exports_have_it(kgflow, biased_run, tmp_path):
     out = tmp_path / "rows.npz"
-    code, _, err = kgflow("export", biased_run, "--to", "npz", "--out", out)
+    code, _, err = kgflow("export", biased_run, "--format", "npz", "--out", out)
     assert code == 0, err
     bias = library.open(biased_run).model.entity.weight[:, -1:].detach().numpy()
     assert np.array_equal(np.load(out)["entity.bias"], bias)

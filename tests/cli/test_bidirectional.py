@@ -32,11 +32,10 @@ def test_it_is_refused_where_a_model_cannot(refusal, tmp_path):
 
 def test_an_index_finds_the_same(both_run):
     pytest.importorskip("faiss", reason="the extra `ann` is not installed")
-    from kgflow.search.index import Index
-    from kgflow.search.method import METHODS
+    from kgflow.search.index import INDEX_METHODS, Index
 
     run = library.open(both_run)
-    index = Index.build(run.predictor.entities, METHODS["flat"])
+    index = Index.build(run.predictor.entities, INDEX_METHODS["flat"])
     Q, a = (x.detach() for x in run.model.query(torch.arange(20), torch.arange(20)))
     exact = run.predictor.entities.scores(Q, a).topk(5).values
     torch.testing.assert_close(index(Q, a, k=5).score, exact, rtol=1e-4, atol=1e-4)
@@ -44,10 +43,10 @@ def test_an_index_finds_the_same(both_run):
 
 def test_neighbours_are_those_of_the_distributions(both_run):
     pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
-    from kgflow.serving.catalogue import Catalogue
+    from kgflow.serving.service import RunService
 
     run = library.open(both_run)
-    measure, found = Catalogue(run).neighbours(0, 3)
+    measure, found = RunService(run).neighbours(0, 3)
     K = run.model.encode_keys(run.model.entity.weight).K.detach()
     gaps = (K - K[0]).square().sum(1)
     gaps[0] = torch.inf
@@ -72,7 +71,7 @@ def test_its_uncertainty_is_that_of_the_model(answer, tmp_path, model):
 
 
 def test_vectors_for_other_programs_are_those_of_the_model(kgflow, both_run, tmp_path):
-    code, _, err = kgflow("export", both_run, "--to", "word2vec", "--out", tmp_path / "v.txt")
+    code, _, err = kgflow("export", both_run, "--format", "word2vec", "--out", tmp_path / "v.txt")
     assert code == 0, err
     entities = len(library.load("world").entities)
     assert (tmp_path / "v.txt").read_text().splitlines()[0] == f"{entities} 16"

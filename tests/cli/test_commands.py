@@ -110,7 +110,7 @@ def test_help_tells_the_defaults(kgflow):
     _, out, _ = kgflow("train", "--help")
     for name, field in TrainingConfig.model_fields.items():
         assert f"--{name.replace('_', '-')}" in out
-        assert f"[{field.default}]." in " ".join(out.split())
+        assert f"[{field.default}]." in " ".join(out.replace("│", " ").split())
 
 
 def test_options_reach_the_model(answer, tmp_path):

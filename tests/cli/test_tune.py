@@ -3,6 +3,7 @@
 import pytest
 
 from kgflow.config import Experiment, read
+from kgflow.tuning import PROTOCOLS, TpeProtocol
 
 pytest.importorskip("optuna", reason="the extra `tune` is not installed")
 
@@ -26,7 +27,7 @@ def test_for_people_it_names_the_file(kgflow, tmp_path):
     code, printed, _ = kgflow("tune", "world", *flags)
     assert code == 0
     assert f"kgflow train --config {out}" in printed
-    assert "the best of 1 trials" in printed
+    assert "best of 1 trials" in printed
 
 
 def test_hyperband_on_a_sample(kgflow, tmp_path):
@@ -34,8 +35,24 @@ def test_hyperband_on_a_sample(kgflow, tmp_path):
     flags = ("--dim", 2, "--epochs", 1, "--trials", 1, "--protocol", "hyperband", "--out", out)
     code, printed, err = kgflow("tune", "world", *flags, "--reduce", "0.4", "--reduce-by", "sample")
     assert code == 0
-    assert "searching on a sample, " in err
-    assert "the best of 1 trials" in printed
+    assert "searching on a sample with " in err
+    assert "best of 1 trials" in printed
+
+
+def test_a_protocol_of_the_user_is_found_by_name(answer, tmp_path):
+    class LearningRates(TpeProtocol):
+        name, default_trials = "learning-rates", 2
+
+        def suggest_settings(self, trial):
+            return {"lr": trial.suggest_categorical("lr", (0.25, 0.5))}
+
+    try:
+        flags = ("--dim", 2, "--epochs", 1, "--protocol", "learning-rates")
+        found = answer("tune", "world", *flags, "--out", tmp_path / "best.toml")
+        assert [set(t["settings"]) for t in found["trials"]] == [{"lr"}] * 2
+        assert {t["settings"]["lr"] for t in found["trials"]} <= {0.25, 0.5}
+    finally:
+        del PROTOCOLS["learning-rates"]
 
 
 def test_refusals(refusal, tmp_path):
@@ -46,8 +63,8 @@ def test_refusals(refusal, tmp_path):
     assert "did you mean sample" in refusal(
         "tune", "world", "--reduce", "0.5", "--reduce-by", "sampel", *out
     )
-    assert "has no use without --reduce" in refusal("tune", "world", "--reduce-by", "sample", *out)
-    assert "share of triples" in refusal("tune", "world", "--reduce", "2", *out)
+    assert "needs --reduce" in refusal("tune", "world", "--reduce-by", "sample", *out)
+    assert "share of facts" in refusal("tune", "world", "--reduce", "2", *out)
     assert not list(tmp_path.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""What is exported reads back as it was."""
+"""Exported files contain the arrays and triples of the run."""
 
 import json
 from dataclasses import replace
@@ -80,17 +80,17 @@ def test_projector(run, tmp_path):
     assert [line.count("\t") for line in lines] == [2] * 41
 
 
-@pytest.mark.parametrize("to", ["ntriples", "ntriples-reified"])
-def test_facts(run, tmp_path, to):
+@pytest.mark.parametrize("name", ["ntriples", "ntriples-reified"])
+def test_predicted_triples(run, tmp_path, name):
     ox = pytest.importorskip("pyoxigraph", reason="the extra `rdf` is not installed")
-    out = export(run, to, tmp_path / "facts.nt", k=60)
+    out = export(run, name, tmp_path / "facts.nt", k=60)
     told = {}
     for quad in ox.parse(out.read_bytes(), format=ox.RdfFormat.N_TRIPLES):
         told.setdefault(quad.subject.value, {})[quad.predicate.value.split("#")[-1]] = quad.object
     expected = run.discover(60)
     assert len(told) == len(expected) == 60
 
-    def name(term):
+    def term_name(term):
         if isinstance(term, ox.BlankNode):
             return f"_:{term.value}"
         return unquote(term.value.removeprefix("urn:kgflow:").split(":", 1)[1]) if (
@@ -98,16 +98,16 @@ def test_facts(run, tmp_path, to):
 
     for row in expected.iter_rows(named=True):
         fact = told[f"urn:kgflow:fact:{row['rank']}"]
-        if to == "ntriples":
+        if name == "ntriples":
             triple = fact["reifies"]
             parts = (triple.subject, triple.predicate, triple.object)
         else:
             parts = (fact["subject"], fact["predicate"], fact["object"])
-        assert tuple(map(name, parts)) == (row["head"], row["relation"], row["tail"])
+        assert tuple(map(term_name, parts)) == (row["head"], row["relation"], row["tail"])
         assert float(fact["urn:kgflow:confidence"].value) == row["probability"]
 
 
-def test_faiss_answers_as_its_page_says(run, tmp_path, monkeypatch, capsys):
+def test_the_faiss_readme_finds_the_answers_of_the_run(run, tmp_path, monkeypatch, capsys):
     faiss = pytest.importorskip("faiss", reason="the extra `ann` is not installed")
     out = export(run, "faiss", tmp_path / "index")
     assert json.loads((out / "names.json").read_text()) == list(run.data.entities)
@@ -123,7 +123,7 @@ def test_faiss_answers_as_its_page_says(run, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.strip() == str(expected)
 
 
-def test_nothing_half_written(run, tmp_path, monkeypatch):
+def test_no_partial_output(run, tmp_path, monkeypatch):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").write_text("kept")
     with pytest.raises(KgflowError, match="is not empty"):
@@ -132,13 +132,13 @@ def test_nothing_half_written(run, tmp_path, monkeypatch):
         export(run, "npz", tmp_path / "nowhere" / "run.npz")
     with pytest.raises(KgflowError, match="unknown format 'parket'; did you mean parquet"):
         export(run, "parket", tmp_path / "x")
-    with pytest.raises(KgflowError, match="leave out -k"):
+    with pytest.raises(KgflowError, match="format npz, option 'k'"):
         export(run, "npz", tmp_path / "x", k=3)
 
     def fail(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr("kgflow.export.word2vec.escape", fail)
+    monkeypatch.setattr("kgflow.export.vectors.escape_name", fail)
     (tmp_path / "old.txt").write_text("old")
     with pytest.raises(OSError, match="disk full"):
         export(run, "word2vec", tmp_path / "old.txt")
@@ -146,10 +146,10 @@ def test_nothing_half_written(run, tmp_path, monkeypatch):
     assert {p.name for p in tmp_path.iterdir()} == {"full", "old.txt"}
 
 
-def test_models_that_cannot_be_indexed_say_so(tmp_path):
+def test_a_model_that_cannot_be_indexed_is_refused(tmp_path):
     run = kgflow.train(random_graph(), "transe-l1", dim=2, epochs=1, out=tmp_path / "run")
-    with pytest.raises(KgflowError, match="transe-l1 is no matrix product"):
+    with pytest.raises(KgflowError, match="transe-l1 is not an inner-product model"):
         export(run, "faiss", tmp_path / "x")
     assert not (tmp_path / "x").exists()
-    for to in set(FORMATS) - {"faiss"}:
-        assert export(run, to, tmp_path / f"as-{to}").exists()
+    for name in set(FORMATS) - {"faiss"}:
+        assert export(run, name, tmp_path / f"as-{name}").exists()

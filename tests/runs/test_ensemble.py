@@ -166,9 +166,9 @@ def test_every_command_takes_it(runs, tmp_path, monkeypatch, capsys, parts):
         ("discover", combined, "-k", "3"),
         ("calibrate", combined),
         ("rules", combined),
-        ("export", combined, "--to", "npz", "--out", tmp_path / "rows.npz"),
-        ("export", combined, "--to", "faiss", "--out", tmp_path / "index"),
-        ("export", combined, "--to", "word2vec", "--out", tmp_path / "vectors.txt"),
+        ("export", combined, "--format", "npz", "--out", tmp_path / "rows.npz"),
+        ("export", combined, "--format", "faiss", "--out", tmp_path / "index"),
+        ("export", combined, "--format", "word2vec", "--out", tmp_path / "vectors.txt"),
         ("report", combined, "--out", tmp_path / "page.html"),
         ("report", combined, runs / "a", "--out", tmp_path / "two.html"),
     ):

@@ -1,4 +1,4 @@
-"""An index finds what the exact search finds, whatever is filtered."""
+"""An index finds the answers of the exact search, with any filter."""
 
 import json
 from dataclasses import replace
@@ -16,12 +16,16 @@ from kgflow.runs.predictor import Predictor
 
 faiss = pytest.importorskip("faiss", reason="the extra `ann` is not installed")
 
-from kgflow.search.index import Index  # noqa: E402
-from kgflow.search.method import METHODS  # noqa: E402
-from kgflow.search.saved import choose_search, measure_recall, open_index  # noqa: E402
-from kgflow.search.space import Distance, Inner, Lifted, find_space  # noqa: E402
+from kgflow.search.index import INDEX_METHODS, Index  # noqa: E402
+from kgflow.search.saved_index import measure_recall, open_index, select_search  # noqa: E402
+from kgflow.search.transform import (  # noqa: E402
+    DistanceTransform,
+    InnerProductTransform,
+    SphereTransform,
+    choose_transform,
+)
 
-LOWERED = ["nfe-1", "nfe-2", "nfe-3", "distmult", "complex", "tucker", "transe"]
+INNER_PRODUCT_MODELS = ["nfe-1", "nfe-2", "nfe-3", "distmult", "complex", "tucker", "transe"]
 
 
 def predictor(name="nfe-1", entities=400, **options):
@@ -33,16 +37,13 @@ def ask(predictor, count=40):
     q = predictor.data.queries("valid")
     h, r = (predictor.tensor(x[:count]) for x in (q.h, q.r))
     with torch.no_grad():
-        return (
-            *predictor.model.query(h, r),
-            predictor.scorer.known_answers(q.h[:count], q.r[:count]),
-        )
+        return (*predictor.model.query(h, r), predictor.known_tails(q.h[:count], q.r[:count]))
 
 
-@pytest.mark.parametrize("name", LOWERED)
+@pytest.mark.parametrize("name", INNER_PRODUCT_MODELS)
 def test_a_flat_index_is_the_exact_search(name):
     p = predictor(name)
-    index = Index.build(p.entities, METHODS["flat"])
+    index = Index.build(p.entities, INDEX_METHODS["flat"])
     Q, a, excluded = ask(p)
     allowed = torch.arange(400) % 3 == 0
     for filters in ((None, None), (excluded, None), (None, allowed), (excluded, allowed)):
@@ -51,7 +52,7 @@ def test_a_flat_index_is_the_exact_search(name):
         assert (found.entity == exact.entity).float().mean() > 0.99
 
 
-@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+@pytest.mark.parametrize("method", INDEX_METHODS.values(), ids=INDEX_METHODS)
 @pytest.mark.parametrize("share", [0.5, 0.02, 0.0])
 def test_filters_keep_k(method, share):
     p = predictor()
@@ -75,12 +76,17 @@ def test_filters_keep_k(method, share):
     )
 
 
-@pytest.mark.parametrize("kind", [Inner, Lifted, Distance])
-def test_a_space_keeps_the_order_of_scores(kind):
+@pytest.mark.parametrize("kind", [InnerProductTransform, SphereTransform, DistanceTransform])
+def test_a_transform_keeps_the_order_of_scores(kind):
     torch.manual_seed(0)
     K, Q = torch.randn(50, 6, dtype=torch.float64), torch.randn(9, 6, dtype=torch.float64)
-    b = -1.5 * K.square().sum(1) if kind is Distance else torch.randn(50, dtype=torch.float64)
-    found = find_space(EncodedEntities(K, lambda rows: (rows, b[: len(rows)])), flat=kind is Inner)
+    b = (
+        -1.5 * K.square().sum(1)
+        if kind is DistanceTransform
+        else torch.randn(50, dtype=torch.float64)
+    )
+    entities = EncodedEntities(K, lambda rows: (rows, b[: len(rows)]))
+    found = choose_transform(entities, exhaustive=kind is InnerProductTransform)
     assert type(found) is kind
     keys, queries = found.keys(K, b), found.queries(Q)
     near = -torch.cdist(queries, keys) if found.euclidean else queries @ keys.T
@@ -95,38 +101,38 @@ def run(tmp_path_factory):
 
 
 def test_a_saved_index_is_used_until_the_model_changes(run):
-    method = METHODS["hnsw"]
-    first, note = open_index(run, method, 0.99)
+    method = INDEX_METHODS["hnsw"]
+    first, info = open_index(run, method, 0.99)
     place = run.directory / "index" / "index.faiss"
     made = place.stat().st_mtime_ns
     second, again = open_index(run, method, 0.99)
-    assert again == note
+    assert again == info
     assert place.stat().st_mtime_ns == made
     Q, a, _ = ask(run.predictor)
     assert torch.equal(first(Q, a, 9).entity, second(Q, a, 9).entity)
-    open_index(run, METHODS["flat"], 0.99)
+    open_index(run, INDEX_METHODS["flat"], 0.99)
     assert place.stat().st_mtime_ns != made
     made = place.stat().st_mtime_ns
     stale = json.loads((run.directory / "index" / "index.json").read_text())
     stale["model_digest"] = "another"
     (run.directory / "index" / "index.json").write_text(json.dumps(stale))
-    open_index(run, METHODS["flat"], 0.99)
+    open_index(run, INDEX_METHODS["flat"], 0.99)
     assert place.stat().st_mtime_ns != made
 
 
 @pytest.mark.parametrize("damage", [b"", b"not an index"])
 def test_a_damaged_index_is_built_again(run, damage):
-    open_index(run, METHODS["flat"], 0.99)
+    open_index(run, INDEX_METHODS["flat"], 0.99)
     (run.directory / "index" / "index.faiss").write_bytes(damage)
-    index, _ = open_index(run, METHODS["flat"], 0.99)
-    assert index.found.ntotal == 600
+    index, _ = open_index(run, INDEX_METHODS["flat"], 0.99)
+    assert index.faiss_index.ntotal == 600
 
 
 def test_predictions_by_an_index_are_those_of_the_run(run):
     by_index = kgflow.open(run.directory)
-    choice = choose_search(by_index, "flat")
-    assert choice.search is not None
-    assert choice.recall == 1.0
+    selected = select_search(by_index, "flat")
+    assert selected.search is not None
+    assert selected.recall == 1.0
     questions = [TripleQuery(head=f"e{i}", relation=f"r{i % 3}") for i in range(20)]
     for new, types in ((False, ()), (True, ()), (True, ("few",))):
         a, b = (x.predictor.predict(questions, 5, new, types) for x in (run, by_index))
@@ -136,21 +142,21 @@ def test_predictions_by_an_index_are_those_of_the_run(run):
 
 def test_an_index_that_misses_answers_is_not_used(run):
     run = kgflow.open(run.directory)
-    choice = choose_search(run, "ivf", min_recall=1.0 + 1e-9)
-    assert choice.search is None
-    assert "exact search: the ivf index has recall@10" in choice.sentence
-    index, _ = open_index(run, METHODS["ivf"], 0.5)
+    selected = select_search(run, "ivf", min_recall=1.0 + 1e-9)
+    assert selected.search is None
+    assert "exact search: the ivf index has recall@10" in selected.description
+    index, _ = open_index(run, INDEX_METHODS["ivf"], 0.5)
     Q, a, _ = ask(run.predictor)
-    index.try_as_hard(METHODS["ivf"], 1)
+    index.set_search_parameter(1)
     low = measure_recall(index, Q, a)
-    index.try_as_hard(METHODS["ivf"], 15)
+    index.set_search_parameter(15)
     assert low <= measure_recall(index, Q, a) == 1.0
 
 
-def test_what_cannot_be_indexed_says_so(tmp_path):
+def test_a_model_that_cannot_be_indexed_is_searched_exactly(tmp_path):
     run = kgflow.train("world", "transe-l1", dim=2, epochs=1, out=tmp_path / "run")
-    choice = choose_search(run, "hnsw")
-    assert choice.search is None
-    assert choice.sentence == "exact search: transe-l1 is no matrix product to index"
+    selected = select_search(run, "hnsw")
+    assert selected.search is None
+    assert selected.description == "exact search: transe-l1 is not an inner-product model"
     with pytest.raises(KgflowError, match="unknown index 'hsnw'; did you mean hnsw"):
-        choose_search(run, "hsnw")
+        select_search(run, "hsnw")

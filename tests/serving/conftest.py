@@ -1,4 +1,4 @@
-"""A small run to serve, with names that are hard to bear."""
+"""A small run to serve, with names that need escaping."""
 
 from dataclasses import replace
 
@@ -8,13 +8,13 @@ import kgflow
 from graphs import random_graph
 from kgflow.data import Vocabulary
 
-NASTY = ("a/b", "../etc", "50% off?", "naïve", "x#y", "tab\there", "'; DROP TABLE", "7")
+SPECIAL_NAMES = ("a/b", "../etc", "50% off?", "naïve", "x#y", "tab\there", "'; DROP TABLE", "7")
 
 
 @pytest.fixture(scope="session")
 def served_run(tmp_path_factory):
     data = random_graph(entities=60, facts=300, held_out=20)
-    names = Vocabulary([*NASTY, *data.entities.names[len(NASTY) :]])
+    names = Vocabulary([*SPECIAL_NAMES, *data.entities.names[len(SPECIAL_NAMES) :]])
     types = {f"e{i}": ("odd" if i % 2 else "even",) for i in range(10, 40)}
     data = replace(data, entities=names, types=types, labels={"e20": "Twenty", "e21": "a/b label"})
     return kgflow.train(data, dim=4, epochs=1, out=tmp_path_factory.mktemp("runs") / "served")
@@ -22,7 +22,7 @@ def served_run(tmp_path_factory):
 
 @pytest.fixture
 def client(served_run):
-    """What serves the run, asked in this process."""
+    """HTTP client of an application in this process."""
     pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
     testing = pytest.importorskip("starlette.testclient", reason="httpx2 is not installed")
     from kgflow.serving.app import create_app

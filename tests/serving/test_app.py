@@ -1,4 +1,4 @@
-"""Laws of the HTTP interface."""
+"""The HTTP interface: the same results as the run, limits, errors and security headers."""
 
 import concurrent.futures
 import json
@@ -35,7 +35,7 @@ FUZZ = (
     "99999999999999999999",
     "٣",
 )
-"""Names that nothing has, and that nothing may stumble over."""
+"""Unknown names that are hard to parse or to print."""
 
 
 def is_problem(answer, status):
@@ -51,7 +51,7 @@ def is_problem(answer, status):
 
 
 def same(rows, expected):
-    """Whether answers are the same, up to the rounding of another matrix product."""
+    """Assert that answers are the same, up to the rounding of another matrix product."""
     assert len(rows) == len(expected)
     for row, other in zip(rows, expected, strict=True):
         assert row.keys() == other.keys()
@@ -76,7 +76,7 @@ def test_predictions_are_those_of_the_run(client, served_run, asked):
     same(answer.json()["answers"], served_run.predict(**asked).to_dicts())
 
 
-def test_a_batch_is_its_questions_one_by_one(client):
+def test_a_batch_of_queries_gets_the_answers_of_single_queries(client):
     queries = [{"head": f"e{i}", "relation": f"r{i % 3}"} for i in range(10, 40)]
     queries += [{"relation": "r1", "tail": f"e{i}"} for i in range(10, 20)]
     batch = client.post("/v1/predict", json={"queries": queries, "k": 4}).json()["answers"]
@@ -88,8 +88,8 @@ def test_a_batch_is_its_questions_one_by_one(client):
 
 def test_concurrent_requests_share_matrix_products(served_run):
     app, sizes = create_app(served_run), []
-    app.state.desk.batcher.batches.append(sizes.append)
-    app.state.desk.batcher.delay = 0.05
+    app.state.batcher.on_batch.append(sizes.append)
+    app.state.batcher.max_delay = 0.05
 
     def ask(client, i):
         asked = {"head": f"e{i}", "relation": "r0", "k": 2}
@@ -106,35 +106,34 @@ def test_concurrent_requests_share_matrix_products(served_run):
 def test_scores_are_those_of_the_run(client, served_run):
     triples = [["e10", "r0", "e11"], ["Twenty", "r1", "../etc"]]
     rows = client.post("/v1/score", json={"triples": triples}).json()["scores"]
+    known = [row.pop("known") for row in rows]
     same(rows, served_run.score(triples).to_dicts())
     ids = [(served_run.data.entity_id(h), int(r[1]), served_run.data.entity_id(t))
            for h, r, t in triples]  # fmt: skip
-    assert [row["known"] for row in rows] == [
-        bool(served_run.predictor.known.contains(*x)) for x in ids
-    ]
+    assert known == [bool(served_run.predictor.known.contains(*x)) for x in ids]
 
 
-def test_every_entity_has_its_page_whatever_its_name(client, served_run):
+def test_every_entity_is_described_whatever_its_name(client, served_run):
     data = served_run.data
     facts = [t for s in ("train", "valid", "test") for t in data.split(s).array().tolist()]
     for i, name in enumerate(data.entities):
-        found = client.get(f"/v1/entity/{quote(name, safe='')}").json()
+        found = client.get(f"/v1/entities/{quote(name, safe='')}").json()
         assert (found["id"], found["name"], found["label"]) == (i, name, data.label(i))
         mine = {(data.entities[h], data.relations[r], data.entities[t])
                 for h, r, t in facts if i in (h, t)}  # fmt: skip
-        assert {(f["head"], f["relation"], f["tail"]) for f in found["facts"]} == mine
+        assert {(f["head"], f["relation"], f["tail"]) for f in found["triples"]} == mine
         assert found["uncertainty"] == pytest.approx(served_run.predictor.uncertainty(i))
-    assert client.get("/v1/entity/10").json()["name"] == data.entities[10]
-    assert client.get("/v1/entity/7").json()["id"] == data.entities.id("7")  # a name goes first
-    short = client.get("/v1/entity/e10?limit=1").json()
-    assert len(short["facts"]) == 1 < short["fact_count"]
+    assert client.get("/v1/entities/10").json()["name"] == data.entities[10]
+    assert client.get("/v1/entities/7").json()["id"] == data.entities.id("7")  # a name goes first
+    short = client.get("/v1/entities/e10?limit=1").json()
+    assert len(short["triples"]) == 1 < short["triple_count"]
 
 
 def test_neighbours_are_the_nearest_keys(client, served_run):
     K = served_run.model.encode_keys(served_run.model.entity.weight).K.detach()
     distance = (K[10] - K).norm(dim=1)
     distance[10] = float("inf")
-    found = client.get("/v1/entity/10").json()
+    found = client.get("/v1/entities/10").json()
     best = distance.argsort()[:10].tolist()
     assert [n["name"] for n in found["neighbours"]] == [served_run.data.entities[i] for i in best]
     assert found["measure"] == "distance"
@@ -185,14 +184,14 @@ def test_relations_and_the_run(client, served_run):
         ({"head": 7, "relation": "r0"}, 422, "head: "),
         ({"queries": []}, 422, "queries: "),
         ({"queries": [{"head": "e10", "relation": "r0"}] * 1001}, 422, "queries: "),
-        ({"queries": [{"head": "e10"}]}, 422, "queries.0: ask with two"),
+        ({"queries": [{"head": "e10"}]}, 422, "queries.0: give two"),
         ({"head": "e10", "relation": "r0", "types": ["blue"]}, 404, "no entity has type 'blue'"),
         ({"head": "Twentyy", "relation": "r0"}, 404, "did you mean Twenty"),
         ({"head": "e10", "relation": "r"}, 404, "unknown relation 'r'"),
         ({"head": "x" * 10_001, "relation": "r0"}, 422, "at most 10000"),
     ],
 )
-def test_bad_questions_get_a_sentence(client, body, status, words):
+def test_bad_queries_get_one_sentence(client, body, status, words):
     assert words in is_problem(client.post("/v1/predict", json=body), status)
 
 
@@ -207,8 +206,8 @@ def test_bad_requests_get_a_problem(client):
     pieces = client.post("/v1/predict", content=iter([large[:9], large[9:]]), headers=typed)
     assert "larger" in is_problem(pieces, 413)
     is_problem(client.get("/nothing"), 404)
-    is_problem(client.get("/v1/entity/"), 404)
-    is_problem(client.get("/v1/entity/61"), 404)
+    is_problem(client.get("/v1/entities/"), 404)
+    is_problem(client.get("/v1/entities/61"), 404)
     is_problem(client.delete("/v1/predict"), 405)
     is_problem(client.get("/v1/entities?limit=0"), 422)
     is_problem(client.get("/v1/entities?limit=1001"), 422)
@@ -224,7 +223,7 @@ def test_odd_names_are_refused(client, name):
     answers.append(client.post("/v1/score", content=body, headers=typed))
     if len(name) < 20_000:
         safe = quote(name, safe="", errors="surrogatepass")
-        answers += [client.get(f"/v1/relations/{safe}"), client.get(f"/v1/entity/{safe}")]
+        answers += [client.get(f"/v1/relations/{safe}"), client.get(f"/v1/entities/{safe}")]
         assert client.get(f"/v1/entities?q={safe}").status_code in (200, 422)
     for answer in answers:
         assert 400 <= answer.status_code < 500
@@ -239,9 +238,9 @@ def test_every_answer_has_security_headers(client):
         assert "access-control-allow-origin" not in answer.headers
 
 
-def test_other_origins_only_when_asked(served_run):
+def test_cors_only_for_given_origins(served_run):
     origin = {"Origin": "https://example.org"}
-    app = create_app(served_run, cors=["https://example.org"], token="secret")
+    app = create_app(served_run, cors_origins=["https://example.org"], token="secret")
     with testing.TestClient(app) as client:
         answer = client.get("/v1/health", headers=origin)
         assert answer.headers["access-control-allow-origin"] == "https://example.org"
@@ -251,7 +250,7 @@ def test_other_origins_only_when_asked(served_run):
         assert "access-control-allow-origin" not in other.headers
 
 
-def test_a_token_opens_all_but_health(served_run):
+def test_all_but_health_requires_the_token(served_run):
     with testing.TestClient(create_app(served_run, token="secret")) as client:
         for path in ("/v1/run", "/metrics", "/v1/openapi.json", "/nothing", "/v1/entities"):
             for given in (b"", b"Bearer secre", b"secret", b"Bearer s\xe9cret", b"Bearer"):
@@ -264,30 +263,30 @@ def test_a_token_opens_all_but_health(served_run):
             assert client.get("/v1/run", headers=good).status_code == 200
 
 
-def test_a_failure_inside_tells_nothing(served_run, monkeypatch, caplog):
+def test_an_internal_error_reveals_nothing(served_run, monkeypatch, caplog):
     def fail(*_):
         raise RuntimeError("/secret/path.py failed")
 
     with testing.TestClient(create_app(served_run)) as client:
-        monkeypatch.setattr(module.Catalogue, "about_run", fail)
+        monkeypatch.setattr(module.RunService, "describe_run", fail)
         answer = client.get("/v1/run")
         is_problem(answer, 500)
         assert "secret" not in answer.text
         assert answer.headers["x-content-type-options"] == "nosniff"
-        monkeypatch.setattr(served_run.predictor.scorer, "search", fail)
+        monkeypatch.setattr(served_run.predictor, "search", fail)
         is_problem(client.post("/v1/predict", json={"head": "e10", "relation": "r0"}), 500)
-    assert "/secret/path.py failed" in caplog.text  # for those who run it
+    assert "/secret/path.py failed" in caplog.text  # in the server log
 
 
-def test_past_the_bound_503_and_then_normal(served_run, monkeypatch):
-    gate, real = threading.Event(), served_run.predictor.scorer.search
+def test_a_full_queue_gives_503_and_recovers(served_run, monkeypatch):
+    gate, real = threading.Event(), served_run.predictor.search
 
     def slow(*arguments):
         gate.wait(20)
         return real(*arguments)
 
-    with testing.TestClient(create_app(served_run, queue=4, batch=2)) as client:
-        monkeypatch.setattr(served_run.predictor.scorer, "search", slow)
+    with testing.TestClient(create_app(served_run, max_queue=4, max_batch=2)) as client:
+        monkeypatch.setattr(served_run.predictor, "search", slow)
 
         def ask(i):
             return client.post("/v1/predict", json={"head": f"e{i}", "relation": "r0"})
@@ -307,15 +306,15 @@ def test_past_the_bound_503_and_then_normal(served_run, monkeypatch):
             same(ask(i).json()["answers"], expected)
 
 
-def test_prometheus_reads_counts(client):
+def test_prometheus_metrics(client):
     client.post("/v1/predict", json={"head": "e10", "relation": "r0"})
-    client.get("/v1/entity/a%2Fb")
+    client.get("/v1/entities/a%2Fb")
     text = client.get("/metrics").text
     assert 'kgflow_requests_total{route="/v1/predict",status="200"} 1.0' in text
-    assert 'route="/v1/entity/{key' in text
+    assert 'route="/v1/entities/{name' in text
     assert "a/b" not in text
     assert "kgflow_batch_size_count 2.0" in text
-    assert "kgflow_waiting 0.0" in text
+    assert "kgflow_queue_length 0.0" in text
 
 
 def test_numbers_that_are_not_finite_become_null(served_run, monkeypatch):
@@ -325,5 +324,5 @@ def test_numbers_that_are_not_finite_become_null(served_run, monkeypatch):
     with testing.TestClient(create_app(served_run)) as client:
         answer = client.post("/v1/predict", json={"head": "e10", "relation": "r0"})
         assert {row["uncertainty"] for row in answer.json()["answers"]} == {None}
-        assert client.get("/v1/entity/e10").json()["uncertainty"] is None
+        assert client.get("/v1/entities/e10").json()["uncertainty"] is None
         assert "Infinity" not in answer.text

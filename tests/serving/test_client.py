@@ -1,4 +1,4 @@
-"""The client over a real socket: what the run says, and the server's sentences."""
+"""The client over a real socket: data frames of the run, and error messages of the server."""
 
 import json
 import os
@@ -14,7 +14,8 @@ from polars.testing import assert_frame_equal
 
 import kgflow
 from kgflow.errors import KgflowError
-from kgflow.runs.answers import COLUMNS, SCORE_COLUMNS
+from kgflow.runs.predictor import COLUMNS
+from kgflow.serving.client import ANSWER_COLUMNS, SCORE_COLUMNS
 
 pytest.importorskip("uvicorn", reason="the extra `serve` is not installed")
 
@@ -55,23 +56,24 @@ def test_the_client_gives_the_frames_of_the_run(served, served_run):
     many = client.predict_many([("e10", "r0", None), (None, "r1", "e11")], k=2)
     assert many["query"].to_list() == [1, 1, 2, 2]
     assert client.entity("../etc")["name"] == "../etc"
+    assert ANSWER_COLUMNS == COLUMNS
     assert list(SCORE_COLUMNS) == served_run.score(triples).columns
 
 
-def test_refusals_are_the_servers_sentences(served):
+def test_errors_have_the_message_of_the_server(served):
     url = served[1]
     with pytest.raises(KgflowError, match=r"^unknown entity 'Twentyy'; did you mean Twenty"):
         kgflow.Client(url, "secret").predict(head="Twentyy", relation="r0")
-    with pytest.raises(KgflowError, match=r"^a bearer token is needed"):
+    with pytest.raises(KgflowError, match=r"^a bearer token is required"):
         kgflow.Client(url, "wrong").get("run")
-    with pytest.raises(KgflowError, match="is no address"):
+    with pytest.raises(KgflowError, match="is not a URL"):
         kgflow.Client("file:///etc")
-    with pytest.raises(KgflowError, match="does not answer"):
+    with pytest.raises(KgflowError, match="does not respond"):
         kgflow.Client("http://127.0.0.1:1").get("run")
 
 
 @pytest.mark.parametrize(("status", "body"), [(200, b"[]"), (200, b"<p>"), (302, b""), (500, b"?")])
-def test_another_server_is_not_believed(status, body):
+def test_responses_of_other_servers_are_refused(status, body):
     class Other(BaseHTTPRequestHandler):
         def do_GET(self):
             self.send_response(status)
@@ -86,11 +88,11 @@ def test_another_server_is_not_believed(status, body):
     with HTTPServer(("127.0.0.1", 0), Other) as server:
         threading.Thread(target=server.handle_request, daemon=True).start()
         client = kgflow.Client(f"http://127.0.0.1:{server.server_port}", "secret")
-        with pytest.raises(KgflowError, match=r"does not answer as kgflow does|answers with \d+"):
+        with pytest.raises(KgflowError, match=r"is not a kgflow server|responds with \d+"):
             client.get("run")
 
 
-def test_told_to_stop_it_finishes_what_runs(served):
+def test_a_stop_signal_finishes_running_requests(served):
     process, url = served
     client, found = kgflow.Client(url, "secret"), []
     assert client.get("run")["data"] == "random"
@@ -114,5 +116,5 @@ def test_a_token_that_no_header_can_hold_is_refused_at_once():
             kgflow.Client("http://127.0.0.1:1", token)
 
 
-def test_no_questions_have_no_answers():
-    assert kgflow.Client("http://127.0.0.1:1").predict_many([]).columns == list(COLUMNS)
+def test_no_queries_have_no_answers():
+    assert kgflow.Client("http://127.0.0.1:1").predict_many([]).columns == list(ANSWER_COLUMNS)

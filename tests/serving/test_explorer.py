@@ -1,11 +1,11 @@
-"""What the explorer asks for: the same as the library says, and nothing but what it may show."""
+"""Routes of the explorer: the results of the library, and no files but those of the page."""
 
 from xml.etree import ElementTree
 
 import pytest
 
 from kgflow.analysis import explain
-from kgflow.serving.static import ADDRESSES, FILES
+from kgflow.serving.explorer import PAGE_FILES, PAGE_PATHS
 
 
 def test_reasons_are_the_library_s(client, served_run):
@@ -22,17 +22,17 @@ def test_suggestions_are_new_probable_and_about_the_entity(client, served_run):
     for row in rows:
         assert "e30" in (row["head"], row["tail"])
         assert row["head"] != row["tail"]
-        assert row[row["asked"]] != "e30"
+        assert row[row["target"]] != "e30"
         assert not row["known"]
     chances = [row["probability"] for row in rows]
     assert chances == sorted(chances, reverse=True)
     best = served_run.predict(
-        **{end: rows[0][end] for end in ("head", "tail") if end != rows[0]["asked"]},
+        **{end: rows[0][end] for end in ("head", "tail") if end != rows[0]["target"]},
         relation=rows[0]["relation"],
         k=served_run.data.entities.__len__(),
         new=True,
     )
-    same = best.filter(best[rows[0]["asked"]] == rows[0][rows[0]["asked"]])
+    same = best.filter(best[rows[0]["target"]] == rows[0][rows[0]["target"]])
     assert same["probability"].item() == pytest.approx(rows[0]["probability"])
 
 
@@ -44,39 +44,39 @@ def test_rules_of_a_relation_name_it(client, served_run):
 
 
 @pytest.mark.parametrize("address", ["densities?entity=e30&entity=a/b", "map"])
-def test_pictures_are_svg_and_the_same_twice(client, address):
+def test_plots_are_svg_and_the_same_twice(client, address):
     pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
-    first, second = (client.get(f"/v1/pictures/{address}") for _ in range(2))
+    first, second = (client.get(f"/v1/plots/{address}") for _ in range(2))
     assert first.headers["content-type"] == "image/svg+xml"
     assert "script" not in first.headers["content-security-policy"]
     assert first.content == second.content
     assert ElementTree.fromstring(first.text).tag.endswith("svg")
 
 
-def test_what_cannot_be_drawn_says_so(client):
-    answer = client.get("/v1/pictures/densities", params={"entity": "nobody"})
+def test_a_plot_of_an_unknown_entity_is_refused(client):
+    answer = client.get("/v1/plots/densities", params={"entity": "nobody"})
     assert answer.status_code == 404
     assert "unknown entity" in answer.json()["detail"]
-    assert client.get("/v1/pictures/densities").status_code == 422
+    assert client.get("/v1/plots/densities").status_code == 422
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_the_page_is_at_every_address_of_it(client, address):
+@pytest.mark.parametrize("address", PAGE_PATHS)
+def test_the_page_is_at_every_path_of_it(client, address):
     answer = client.get(address, params={"name": "../../etc/passwd"})
-    assert answer.content == FILES["index.html"][0]
+    assert answer.content == PAGE_FILES["index.html"][0]
     policy = answer.headers["content-security-policy"]
     assert "unsafe" not in policy
     assert "script-src 'self'" in policy
 
 
 def test_files_of_the_page_and_no_others(client):
-    for name, (content, _) in FILES.items():
+    for name, (content, _) in PAGE_FILES.items():
         assert client.get(f"/page/{name}").content == content
     for name in ("", "nothing.js", "..%2Fapp.py", "%2e%2e/app.py", "....//app.py"):
         assert client.get(f"/page/{name}").status_code == 404
 
 
-def test_the_page_asks_for_the_token_it_needs_itself(served_run):
+def test_the_page_itself_needs_no_token(served_run):
     testing = pytest.importorskip("starlette.testclient", reason="httpx2 is not installed")
     from kgflow.serving.app import create_app
 
@@ -84,10 +84,10 @@ def test_the_page_asks_for_the_token_it_needs_itself(served_run):
         assert client.get("/").status_code == 200
         assert client.get("/page/app.js").status_code == 200
         assert client.get("/v1/run").status_code == 401
-        assert client.get("/v1/pictures/map").status_code == 401
+        assert client.get("/v1/plots/map").status_code == 401
 
 
-def test_only_under_its_own_names(served_run):
+def test_other_host_names_are_refused(served_run):
     testing = pytest.importorskip("starlette.testclient", reason="httpx2 is not installed")
     from kgflow.serving.app import create_app
 
@@ -95,4 +95,4 @@ def test_only_under_its_own_names(served_run):
         assert client.get("/v1/run", headers={"Host": "localhost:8000"}).status_code == 200
         answer = client.get("/v1/run", headers={"Host": "evil.example"})
         assert answer.status_code == 400
-        assert "under that name" in answer.json()["detail"]
+        assert "unknown host name" in answer.json()["detail"]

@@ -1,4 +1,4 @@
-"""The explorer in a real browser, walked through as a person does."""
+"""The explorer page in a real browser."""
 
 import threading
 import time
@@ -13,8 +13,8 @@ from browser import Visit
 pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 
-PATIENCE = 60_000
-"""Milliseconds: pictures take a while where other tests run beside."""
+TIMEOUT = 60_000
+"""Milliseconds; plots take long on a busy machine."""
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def serving(run, token=None):
     import uvicorn
 
     from kgflow.serving.app import create_app
-    from kgflow.serving.server import address, listen
+    from kgflow.serving.server import listen, server_url
 
     listening = listen("127.0.0.1", 0)
     config = uvicorn.Config(create_app(run, token=token), log_level="warning")
@@ -40,7 +40,7 @@ def serving(run, token=None):
     while not server.started:
         time.sleep(0.02)
     try:
-        yield address(listening)
+        yield server_url(listening)
     finally:
         server.should_exit = True
         thread.join(30)
@@ -54,10 +54,10 @@ def url(world):
 
 
 def settled(visit):
-    """Wait until the page has all it asked for."""
-    visit.page.wait_for_selector("main h1", timeout=PATIENCE)
-    visit.page.wait_for_selector("main[aria-busy]", state="detached", timeout=PATIENCE)
-    visit.page.wait_for_selector("p.wait", state="detached", timeout=PATIENCE)
+    """Wait until the page has loaded everything."""
+    visit.page.wait_for_selector("main h1", timeout=TIMEOUT)
+    visit.page.wait_for_selector("main[aria-busy]", state="detached", timeout=TIMEOUT)
+    visit.page.wait_for_selector("p.wait", state="detached", timeout=TIMEOUT)
     return visit
 
 
@@ -77,12 +77,12 @@ def visit(chromium, url):
         found.close()
 
 
-def test_a_walk_through_the_graph(visit):
+def test_search_entity_explanation_relation_and_back(visit):
     found = visit("/")
     page = found.page
     page.keyboard.press("/")
     page.keyboard.type("Fran")
-    page.get_by_role("option", name="France").first.wait_for(timeout=PATIENCE)
+    page.get_by_role("option", name="France").first.wait_for(timeout=TIMEOUT)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_url("**/entity?name=France")
@@ -91,46 +91,46 @@ def test_a_walk_through_the_graph(visit):
     assert page.title() == "France · kgflow"
     assert page.locator("#known ~ div a", has_text="Paris").count() >= 1
     assert page.get_by_role("img", name="Densities of France").is_visible()
-    # A prediction, and why.
+    # A prediction and its explanation.
     row = page.locator(".answers > li").first
     assert row.locator(".badge").first.inner_text() == "new"
     assert "%" in row.locator(".measure").inner_text()
     button = row.get_by_role("button")
     button.click()
-    row.locator(".why li").first.wait_for(timeout=PATIENCE)
+    row.locator(".explanation li").first.wait_for(timeout=TIMEOUT)
     assert button.get_attribute("aria-expanded") == "true"
     # On to a relation, and back.
     page.locator("#known ~ div a", has_text="borders").first.click()
     page.wait_for_url("**/relation?name=borders")
     settled(found)
     assert page.get_by_role("heading", level=1).inner_text() == "borders"
-    assert page.get_by_role("heading", name="Rules").is_visible()
+    assert page.get_by_role("heading", name="Rules", exact=True).is_visible()
     page.go_back()
     settled(found)
     assert page.get_by_role("heading", level=1).inner_text() == "France"
 
 
-def test_questions_both_ways(visit):
-    found = visit("/ask")
+def test_queries_for_tails_heads_and_relations(visit):
+    found = visit("/query")
     page = found.page
     page.get_by_label("Head", exact=True).first.fill("France")
     page.get_by_label("Relation", exact=True).select_option("borders")
-    page.get_by_role("button", name="Ask").click()
-    page.wait_for_url("**/ask?head=France&relation=borders")
+    page.get_by_role("button", name="Predict").click()
+    page.wait_for_url("**/query?head=France&relation=borders")
     settled(found)
     assert page.get_by_role("heading", name="(France, borders, ?)").is_visible()
     assert page.locator(".badge.known").count() > 0
-    heads = settled(visit("/ask?relation=borders&tail=Spain")).page
+    heads = settled(visit("/query?relation=borders&tail=Spain")).page
     assert heads.get_by_role("heading", name="(?, borders, Spain)").is_visible()
-    score_relations = settled(visit("/ask?head=France&tail=Spain")).page
-    assert score_relations.locator(".answers a", has_text="borders").count() == 1
+    relations = settled(visit("/query?head=France&tail=Spain")).page
+    assert relations.locator(".answers a", has_text="borders").count() == 1
 
 
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_page_fits_and_is_accessible(visit, width, dark):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing")
-    for path in ("/", "/entity?name=Peru", "/relation?name=speaks", "/relations", "/ask", "/map"):
+    for path in ("/", "/entity?name=Peru", "/relation?name=speaks", "/relations", "/query", "/map"):
         found = visit(path, width, dark)
         assert found.overflow() <= 0, path
         broken = axe.Axe().run(found.page).response["violations"]
@@ -138,7 +138,7 @@ def test_every_page_fits_and_is_accessible(visit, width, dark):
         assert serious == [], (path, [(v["id"], v["nodes"][0]["html"]) for v in serious])
 
 
-def test_what_is_not_there_is_said_in_a_sentence(chromium, url):
+def test_unknown_names_show_an_error(chromium, url):
     for path, sentence in (
         ("/entity?name=" + quote("<img src=x onerror=alert(1)>"), "unknown entity"),
         ("/relation?name=likes", "unknown relation"),
@@ -149,10 +149,10 @@ def test_what_is_not_there_is_said_in_a_sentence(chromium, url):
         found.close()
 
 
-def test_a_token_is_asked_for_once(chromium, world):
+def test_sign_in_with_the_token(chromium, world):
     with serving(world, token="open sesame") as url:
         found = Visit(chromium, url + "/entity?name=Peru", 1280)
         found.page.get_by_label("Token").fill("open sesame")
-        found.page.get_by_role("button", name="Go on").click()
-        found.page.get_by_role("heading", name="Peru", level=1).wait_for(timeout=PATIENCE)
+        found.page.get_by_role("button", name="Sign in").click()
+        found.page.get_by_role("heading", name="Peru", level=1).wait_for(timeout=TIMEOUT)
         found.close()

@@ -16,11 +16,11 @@ def calibrate(run: RunPath, device: Device = "cpu", json: Json = False) -> None:
 
     Example: kgflow calibrate runs/umls
     """
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
     from kgflow.runs.run import Run
 
     opened = Run.open(run, device)
-    with share_bar("counting valid") as progress:
+    with progress_bar("counting valid") as progress:
         learned = opened.calibrate(progress)
     found: dict[str, Any] = {
         "run": run,
@@ -29,7 +29,7 @@ def calibrate(run: RunPath, device: Device = "cpu", json: Json = False) -> None:
         "own_maps": len(learned.by_relation),
     }
     if len(opened.data.test):
-        with share_bar("counting test") as progress:
+        with progress_bar("counting test") as progress:
             found |= opened.reliability("test", progress)
     if json:
         show_json(found)

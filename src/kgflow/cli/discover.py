@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from kgflow.cli.output import Device, Json, RunPath, frame_rows, say, show_json, table
+from kgflow.cli.output import Device, Json, RunPath, frame_rows, print_note, show_json, table
 
 SHOWN = ("rank", "head_label", "relation", "tail_label", "score", "probability", "uncertainty")
 TITLES = tuple(name.removesuffix("_label") for name in SHOWN)
@@ -37,4 +37,4 @@ def discover(
     elif out is None:
         table("facts the graph does not hold", TITLES, frame_rows(found, SHOWN))
         if not len(found):
-            say("note: every fact is known, or of a name that training never saw")
+            print_note("note: every fact is known, or of a name that training never saw")

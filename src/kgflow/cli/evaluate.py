@@ -14,7 +14,7 @@ from kgflow.cli.output import (
     RunPath,
     check_coverage_flags,
     check_writable,
-    say,
+    print_note,
     show_json,
     table,
 )
@@ -54,7 +54,7 @@ def evaluate(
 
     Example: kgflow evaluate runs/umls --split test --by relation
     """
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
     from kgflow.runs.run import Run
 
     if confidence and (by or ranks or known or coverage is not None):
@@ -71,13 +71,13 @@ def evaluate(
     if coverage is not None:
         opened.conformal(coverage, by_relation, adaptive)  # refuses before the ranking
     facts = _facts(opened, known) if known else None
-    with share_bar("ranking") as progress:
+    with progress_bar("ranking") as progress:
         result = opened.evaluate(split, by, facts, progress)
     if ranks is not None:
         _write_ranks(ranks, opened, result.ranking)
     found = result.to_dict()
     if coverage is not None:
-        with share_bar("covering") as progress:
+        with progress_bar("covering") as progress:
             measured = opened.coverage(split, coverage, by_relation, adaptive, progress)
         names = opened.data.relations.names if by == "relation" else ()
         found["coverage"] = measured.to_dict(names)
@@ -123,9 +123,9 @@ def show(metrics: dict[str, Any]) -> None:
 
 
 def _confidence(run: "Run", split: str, json: bool) -> None:
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
 
-    with share_bar("ranking") as progress:
+    with progress_bar("ranking") as progress:
         found = run.evaluate_confidence(split, progress)
     if json:
         show_json({"split": split} | found.to_dict())
@@ -146,7 +146,9 @@ def _facts(run: "Run", path: Path) -> "Triples":
     e, r = set(run.data.entities), set(run.data.relations)
     rows = [x[:3] for x in frame.iter_rows() if x[0] in e and x[1] in r and x[2] in e]
     if len(rows) < len(frame):
-        say(f"note: {len(frame) - len(rows):,} facts of {path} name what the run does not know")
+        print_note(
+            f"note: {len(frame) - len(rows):,} facts of {path} name what the run does not know"
+        )
     heads, relations, tails = zip(*rows, strict=True) if rows else ((), (), ())
     ids = run.data.entities.ids
     return Triples(ids(heads), run.data.relations.ids(relations), ids(tails))

@@ -5,34 +5,51 @@ from typing import Annotated
 
 import typer
 
-from kgflow.cli.output import Device, Json, RunPath, show_json
+from kgflow.cli.options import parse_key_values
+from kgflow.cli.output import Device, Json, RunPath, show_json, table
 
-FORMATS_HELP = (
-    "parquet, npz, word2vec, projector, ntriples, ntriples-reified or faiss; "
-    "parquet, projector and faiss are directories."
-)
+
+def _print_formats(wanted: bool) -> None:
+    if wanted:
+        from kgflow.export import FORMATS
+
+        rows = [[n, f.summary, ", ".join(f.model_fields)] for n, f in sorted(FORMATS.items())]
+        table("export formats", ("format", "contents", "options"), rows)
+        raise typer.Exit
 
 
 def export(
     run: RunPath,
-    to: Annotated[str, typer.Option(help=FORMATS_HELP)],
-    out: Annotated[Path, typer.Option(help="The file or directory to write.")],
-    k: Annotated[
-        int | None, typer.Option("-k", help="How many facts, for ntriples; else 1,000.")
+    format: Annotated[  # noqa: A002
+        str, typer.Option(help="Name of the export format, such as npz; --formats lists all.")
+    ],
+    out: Annotated[Path, typer.Option(help="File or directory to write.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE",
+            help="Option of the format, such as k=500 for ntriples; repeatable.",
+        ),
     ] = None,
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--formats", callback=_print_formats, is_eager=True, help="List the export formats."
+        ),
+    ] = False,
     device: Device = "cpu",
     json: Json = False,
-) -> None:
-    """Write vectors or predicted facts for other programs.
+) -> None:  # fmt: skip
+    """Export embeddings, key vectors or predicted triples of a run for other programs.
 
-    Example: kgflow export runs/world --to projector --out world-vectors
+    Example: kgflow export runs/world --format projector --out world-vectors
     """
-    from kgflow.export import FORMATS
-    from kgflow.export import export as write
+    from kgflow.export import make_format
     from kgflow.runs.run import Run
 
-    path = write(Run.open(run, device), to, out, k)
+    chosen = make_format(format, **parse_key_values(settings or ()))
+    path = chosen.write(Run.open(run, device), out)
     if json:
-        show_json({"format": to, "path": path})
+        show_json({"format": format, "path": path})
     else:
-        print(f"written to {path}: {FORMATS[to].about}")
+        print(f"wrote {path}: {chosen.summary}")

@@ -10,10 +10,10 @@ from kgflow.cli.output import Json, show_json, table
 def models(
     json: Json = False,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print the table as the documentation shows it.")
+        bool, typer.Option("--markdown", help="Print the table as Markdown.")
     ] = False,
 ) -> None:
-    """The models that can be trained: x0, f and D of each, and which rules it can hold.
+    """List the models: x0, f and D of each, its size, and the rules it can represent.
 
     Example: kgflow models
     """
@@ -35,7 +35,6 @@ def models(
     ]  # fmt: skip
     columns = ("name", "x0", "f_h, f_t", "f_r", "D", "entity", "relation", "rules", "form", "year")
     table("f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0))", columns, rows)
-    print(
-        "numbers per entity and relation, of n = --dim; rules that it can hold without reciprocal"
-    )
-    print("relations: Symmetry, Antisymmetry, Inverse, Composition; --json tells options, too")
+    print("entity, relation: parameters for n = --dim; form: inner product or pairwise scores")
+    print("rules it can represent without inverse relations: Symmetry, Antisymmetry, Inverse,")
+    print("Composition; --json lists the options of each model, too")

@@ -16,7 +16,7 @@ from kgflow.cli.output import (
     check_coverage_flags,
     check_writable,
     frame_rows,
-    say,
+    print_note,
     show_json,
     table,
 )
@@ -119,9 +119,9 @@ def predict(
 def _sets(
     run: "Run", questions: list["TripleQuery"], coverage: float, by_relation: bool, adaptive: bool
 ) -> list["PredictionSet"]:
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
 
-    with share_bar("answering") as progress:
+    with progress_bar("answering") as progress:
         sets = []
         for done, q in enumerate(questions, start=1):
             asked = (q.head, q.relation, q.tail)
@@ -175,11 +175,11 @@ def _show(questions: list["TripleQuery"], answers: "pl.DataFrame") -> None:
 def _reasons(run: "Run", answers: "pl.DataFrame", count: int) -> dict[int, list["Reason"]]:
     """Why the best answers to each question, by their place in the table."""
     from kgflow.analysis import Explainer
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
 
     explainer, data, found = Explainer(run.predictor), run.data, {}
     best = [(i, row) for i, row in enumerate(answers.to_dicts()) if row["rank"] <= count]
-    with share_bar("reasons") as progress:
+    with progress_bar("reasons") as progress:
         for done, (place, row) in enumerate(best, start=1):
             h, t = (data.entities.id(row[side]) for side in ("head", "tail"))
             found[place] = explainer.explain(h, data.relations.id(row["relation"]), t)
@@ -208,7 +208,7 @@ def _warn(predictor: "Predictor", answers: "pl.DataFrame") -> None:
     if unseen:
         more = f" and {len(unseen) - LISTED:,} more" if len(unseen) > LISTED else ""
         names = ", ".join(unseen[:LISTED]) + more
-        say(f"note: never seen in training, so not to be relied on: {names}")
+        print_note(f"note: never seen in training, so not to be relied on: {names}")
 
 
 def _untrained(predictor: "Predictor", answers: "pl.DataFrame") -> list[str]:

@@ -1,4 +1,4 @@
-"""A bar that shows how training goes, on a terminal only."""
+"""Progress bars, shown on a terminal only, and stop signals."""
 
 import signal
 import sys
@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from types import FrameType
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from kgflow.training import Record
 
 
 class ProgressBar:
-    """A training callback: epochs, loss, MRR, queries per second and time left.
+    """A training callback that shows epoch, loss, MRR, queries per second and time left.
 
     Args:
-        epochs: how many epochs there will be at most.
+        epochs: largest number of epochs.
     """
 
     def __init__(self, epochs: int) -> None:
@@ -38,14 +38,14 @@ class ProgressBar:
         self.bar.stop()
 
     def on_start(self, epoch: int, batches: int) -> None:
-        """An epoch begins."""
+        """Show the number of a new epoch."""
         if not self.began:
             self.began, self.first = time.monotonic(), epoch - 1
         self.batches = batches
         self.bar.update(self.task, description=f"epoch {epoch}/{self.epochs}", completed=epoch - 1)
 
     def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
-        """A batch is done; its loss, where it was computed."""
+        """Show the progress after a batch, and its loss if it was computed."""
         done = epoch - 1 + batch / self.batches
         spent = time.monotonic() - self.began
         left = spent / max(1e-9, done - self.first) * (self.epochs - done)
@@ -54,46 +54,46 @@ class ProgressBar:
         self.bar.update(self.task, completed=done, note=note)
 
     def on_epoch(self, record: Record) -> None:
-        """An epoch is done."""
+        """Show the speed and the validation MRR of an epoch."""
         self.speed = f"  {record['queries_per_second']:,.0f} queries/s"
         if "mrr" in record:
             self.mrr = f"  MRR {record['mrr']:.4f}"
 
 
 @contextmanager
-def share_bar(what: str) -> Iterator[Callable[[float], None]]:
-    """A bar for one long job.
+def progress_bar(description: str) -> Iterator[Callable[[float], None]]:
+    """Show a progress bar with the time left.
 
     Yields:
-        A function to be told what share is done.
+        The progress callback, called with the completed fraction.
     """
     console = Console(stderr=True)
     with Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
+        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(),
         console=console, disable=not console.is_terminal, transient=True,
     ) as bar:  # fmt: skip
-        task = bar.add_task(what, total=1.0)
-        yield lambda share: bar.update(task, completed=share)
+        task = bar.add_task(description, total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction)
 
 
 @contextmanager
-def stopping() -> Iterator[list[bool]]:
-    """Ctrl-C and SIGTERM ask for an end after the batch; a second Ctrl-C ends at once.
+def stop_signals() -> Iterator[list[bool]]:
+    """Stop after the current batch at Ctrl-C or SIGTERM; a second Ctrl-C stops at once.
 
     Yields:
-        A list that holds something once the end was asked for.
+        A list that is not empty after a stop was requested.
     """
-    asked: list[bool] = []
+    requested: list[bool] = []
 
-    def ask(number: int, _: FrameType | None) -> None:
-        if asked and number == signal.SIGINT:
+    def request(number: int, _: FrameType | None) -> None:
+        if requested and number == signal.SIGINT:
             raise KeyboardInterrupt
-        asked.append(True)
+        requested.append(True)
         print("kgflow: stopping after this batch …", file=sys.stderr)
 
-    previous = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
+    previous = {s: signal.signal(s, request) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield asked
+        yield requested
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)

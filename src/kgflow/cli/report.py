@@ -30,14 +30,14 @@ def report(
 
     Example: kgflow report runs/world --out world.html --entity France
     """
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
 
     _check(out)
     from kgflow.analysis.report import write_report
     from kgflow.runs.run import Run
 
     opened = [Run.open(run, device) for run in runs]
-    with share_bar("report") as progress:
+    with progress_bar("report") as progress:
         written = write_report(opened, out, split, entity or (), progress)
     if json:
         show_json(_numbers(written))

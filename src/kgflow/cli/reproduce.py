@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kgflow.cli.output import Json, check_writable, say, show_json
+from kgflow.cli.output import Json, check_writable, print_note, show_json
 from kgflow.errors import KgflowError, suggest
 
 
@@ -66,12 +66,12 @@ def reproduce(
     plans = study.plans(model, data)
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-    found = collect(plans, out, keep) if no_train else run_all(plans, out, jobs, say, keep)
+    found = collect(plans, out, keep) if no_train else run_all(plans, out, jobs, print_note, keep)
     results = list(found)
     for result in results:
         if result.skipped:
             plan = result.plan
-            say(f"{plan.name or f'{plan.data}, {plan.model}'} skipped: {result.skipped}")
+            print_note(f"{plan.name or f'{plan.data}, {plan.model}'} skipped: {result.skipped}")
     shown = study.show(results)
     if page is not None:
         words = [f" --model {quote(name)}" for name in model]

@@ -9,9 +9,9 @@ from kgflow.cli.output import (
     Device,
     Json,
     RunPath,
-    check_picture,
+    check_image_path,
     frame_rows,
-    say,
+    print_note,
     show_json,
     table,
 )
@@ -46,13 +46,13 @@ def rules(
     Example: kgflow rules runs/world --kind inverse
     """
     from kgflow.analysis.rules import beliefs, rules_frame
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
     from kgflow.runs.run import Run
 
     if picture is not None:
-        check_picture(picture)
+        check_image_path(picture)
     opened = Run.open(run, device)
-    with share_bar("rules") as progress:
+    with progress_bar("rules") as progress:
         believed = beliefs(opened, relation, kind, k, everything, progress)
     if picture is not None:
         from kgflow.analysis.plots import rules_picture
@@ -65,4 +65,6 @@ def rules(
     for name, rows in found.group_by("kind", maintain_order=True):
         table(str(name[0]), SHOWN, frame_rows(rows, SHOWN))
     if not len(found):
-        say("note: neither the model nor the graph is for any such rule; --all shows the rest")
+        print_note(
+            "note: neither the model nor the graph is for any such rule; --all shows the rest"
+        )

@@ -1,69 +1,129 @@
 """kgflow serve."""
 
 import sys
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from kgflow.cli.output import Device, Json, RunPath, say, show_json
+from kgflow.cli.options import option_groups
+from kgflow.cli.output import Device, Json, RunPath, print_note, show_json
 from kgflow.errors import KgflowError
 
-LOCAL = ("127.0.0.1", "::1", "localhost")
+LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
+NETWORK, SEARCH = "Network", "Search"
 
 
-def serve(
-    run: RunPath,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any.")] = 8000,
-    index: Annotated[
-        str, typer.Option(help="How to search: exact, or by faiss: flat, ivf, hnsw (or faiss).")
-    ] = "exact",
-    min_recall: Annotated[
-        float, typer.Option(min=0, max=1, help="Search exactly where an index finds less.")
-    ] = 0.99,
+@dataclass(frozen=True)
+class NetworkOptions:
+    """Where the server listens, and who may send requests."""
+
+    host: Annotated[
+        str, typer.Option(help="Network address to listen on.", rich_help_panel=NETWORK)
+    ] = "127.0.0.1"
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65535, help="Port to listen on; 0 for any free port.",
+            rich_help_panel=NETWORK,
+        ),
+    ] = 8000  # fmt: skip
     token: Annotated[
         str | None,
-        typer.Option(envvar="KGFLOW_TOKEN", help="What callers must send; better in the variable."),
-    ] = None,
+        typer.Option(
+            envvar="KGFLOW_TOKEN", rich_help_panel=NETWORK,
+            help="Bearer token that requests must send; safer in the environment variable.",
+        ),
+    ] = None  # fmt: skip
     cors: Annotated[
-        list[str] | None, typer.Option(help="An origin whose pages may call (repeatable).")
-    ] = None,
-    queue: Annotated[
-        int, typer.Option(min=1, help="Questions that may wait; more are refused.")
-    ] = 2048,
+        list[str] | None,
+        typer.Option(
+            help="Origin whose pages may send requests; repeatable.", rich_help_panel=NETWORK
+        ),
+    ] = None
+    max_queue: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Largest number of waiting queries; more get status 503.",
+            rich_help_panel=NETWORK,
+        ),
+    ] = 2048  # fmt: skip
+
+    @property
+    def accepted_hosts(self) -> tuple[str, ...]:
+        """Host names of local requests, or none for any where the server is not local."""
+        return (*LOCAL_HOSTS, "[::1]") if self.host in LOCAL_HOSTS else ()
+
+    def check_token(self) -> None:
+        """Raise an error if an HTTP header cannot hold the token."""
+        if self.token is not None and not (
+            self.token and self.token.isascii() and self.token.isprintable()
+        ):
+            raise KgflowError("the token is empty or not printable ASCII: choose another")
+
+
+@dataclass(frozen=True)
+class IndexOptions:
+    """Search method of the server."""
+
+    index: Annotated[
+        str,
+        typer.Option(
+            help="Search method: exact, or a faiss index: flat, ivf or hnsw.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = "exact"
+    min_recall: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="Lowest recall@10 of an index; below it, search is exact.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = 0.99  # fmt: skip
+
+
+@option_groups
+def serve(
+    run: RunPath,
+    network: NetworkOptions,
+    search: IndexOptions,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """Answer over HTTP: predictions, scores, entities and relations, described by OpenAPI.
+    """Serve a run over HTTP, with a JSON interface and an explorer page.
 
     Example: kgflow serve runs/world --port 8000
     """
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
     from kgflow.runs.run import Run
 
-    if token is not None and not (token and token.isascii() and token.isprintable()):
-        raise KgflowError("the token is empty or holds more than printable ASCII: choose another")
+    network.check_token()
     opened = Run.open(run, device)
     try:
-        from kgflow.search.saved import choose_search
+        from kgflow.search.saved_index import select_search
         from kgflow.serving.app import create_app
-        from kgflow.serving.server import address, listen, serve
+        from kgflow.serving.server import listen, serve, server_url
     except ModuleNotFoundError as error:
         raise KgflowError(f"serving needs {error.name}: install kgflow[serve]") from None
-    with listen(host, port) as listening:
-        with share_bar("indexing") as progress:
-            choice = choose_search(opened, index, min_recall, progress)
-        hosts = (*LOCAL, "[::1]") if host in LOCAL else ()
+    with listen(network.host, network.port) as listening:
+        with progress_bar("indexing") as progress:
+            selected = select_search(opened, search.index, search.min_recall, progress)
         app = create_app(
-            opened, choice=choice, token=token, cors=cors or (), hosts=hosts, queue=queue
+            opened,
+            search=selected,
+            token=network.token,
+            cors_origins=network.cors or (),
+            hosts=network.accepted_hosts,
+            max_queue=network.max_queue,
         )
-        url = address(listening)
+        url = server_url(listening)
         if json:
-            show_json({"url": url, "run": run, "search": choice.sentence, "recall": choice.recall})
+            found = {"search": selected.description, "recall": selected.recall}
+            show_json({"url": url, "run": run, **found})
         else:
-            print(f"serving {run} at {url}: {choice.sentence}")
-            print(f"{url}/v1/openapi.json describes it; Ctrl-C ends it")
-        if host not in LOCAL and token is None:
-            say("note: everyone who reaches this address is answered; --token asks for a secret")
+            print(f"serving {run} at {url}: {selected.description}")
+            print(f"the interface is described at {url}/v1/openapi.json; Ctrl-C stops the server")
+        if network.host not in LOCAL_HOSTS and network.token is None:
+            print_note("note: anyone who can reach this address can query the run; use --token")
         sys.stdout.flush()
         serve(app, listening)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from kgflow.cli.output import Device, Json, say, show_json
+from kgflow.cli.output import Device, Json, print_note, show_json
 from kgflow.cli.source import DATA_HELP, ColumnsText, Labels, Types, open_data
 from kgflow.config import Experiment, expand, merge, read_toml
 from kgflow.errors import KgflowError
@@ -106,10 +106,10 @@ def train(
 
         check_free(out, force)
     triples = open_data(experiment.data, columns, labels, types)
-    from kgflow.cli.progress import ProgressBar, stopping
+    from kgflow.cli.progress import ProgressBar, stop_signals
     from kgflow.runs.training import run_experiment
 
-    with stopping() as asked, ProgressBar(experiment.training.epochs) as bar:
+    with stop_signals() as asked, ProgressBar(experiment.training.epochs) as bar:
         callbacks = [bar, *_trackers(tensorboard)]
         run = run_experiment(
             experiment, triples, out, force, device, callbacks, lambda: bool(asked)
@@ -161,12 +161,12 @@ def _trackers(tensorboard: Path | None) -> list["Callback"]:
 
 
 def _resume(directory: Path, device: str, tensorboard: Path | None) -> "Run":
-    from kgflow.cli.progress import ProgressBar, stopping
+    from kgflow.cli.progress import ProgressBar, stop_signals
     from kgflow.runs.store import read_run
     from kgflow.runs.training import resume
 
     config, _ = read_run(directory)
-    with stopping() as asked, ProgressBar(config.training.epochs) as bar:
+    with stop_signals() as asked, ProgressBar(config.training.epochs) as bar:
         callbacks = [bar, *_trackers(tensorboard)]
         return resume(directory, device, callbacks, lambda: bool(asked))
 
@@ -181,7 +181,7 @@ def _report(run: "Run", json: bool) -> None:
         show_json(summary | metrics)
         return
     name, dim = run.config.model.name, run.config.model.dim
-    say(f"{name}, dim {dim}: {width} floats per entity; best epoch {run.best_epoch}")
+    print_note(f"{name}, dim {dim}: {width} floats per entity; best epoch {run.best_epoch}")
     if metrics:
         from kgflow.cli.evaluate import show
 

@@ -1,114 +1,165 @@
 """kgflow tune."""
 
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgflow.cli.output import Device, Json, check_writable, say, show_json, table
+from kgflow.cli.options import option_groups
+from kgflow.cli.output import Device, Json, check_writable, print_note, show_json, table
 from kgflow.cli.source import Source, open_data
 from kgflow.errors import KgflowError, suggest
 
 if TYPE_CHECKING:
     from kgflow.data import Dataset
-    from kgflow.tuning import Tried
+    from kgflow.tuning import TrialResult
 
-SHOWN = 10
-"""Trials in the table."""
+SHOWN_TRIALS = 10
+"""Number of trials in the printed table."""
+
+TRIALS, SEARCH, REDUCTION = "Trials", "Search", "Reduced graph"
 
 
-def tune(
-    data: Source,
-    model: Annotated[str, typer.Option(help="The model.")] = "nfe-1",
-    dim: Annotated[int | None, typer.Option(help="The paper's n, for all trials.")] = None,
-    trials: Annotated[
+@dataclass(frozen=True)
+class TrialOptions:
+    """Settings that all trials share."""
+
+    model: Annotated[str, typer.Option(help="Name of the model.", rich_help_panel=TRIALS)] = "nfe-1"
+    dim: Annotated[
+        int | None, typer.Option(help="Dimension n of the model.", rich_help_panel=TRIALS)
+    ] = None
+    epochs: Annotated[
         int | None,
-        typer.Option(min=1, help="How many in all [paper: 26, its end; tpe: 30; hyperband: 60]."),
-    ] = None,
+        typer.Option(min=1, help="Number of epochs of each trial.", rich_help_panel=TRIALS),
+    ] = None
+    seed: Annotated[
+        int, typer.Option(min=0, help="Random seed of each trial.", rich_help_panel=TRIALS)
+    ] = 0
+
+    def experiment(self, data: str) -> dict[str, Any]:
+        """Return the keys of the experiment that are not searched."""
+        model = {"name": self.model} | ({} if self.dim is None else {"dim": self.dim})
+        training = {} if self.epochs is None else {"epochs": self.epochs}
+        return {"data": data, "seed": self.seed, "model": model, "training": training}
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How hyperparameters are searched."""
+
     protocol: Annotated[
         str,
-        typer.Option(help="paper: margin, then rate, decay, batch size; tpe; or hyperband."),
-    ] = "paper",
-    epochs: Annotated[int | None, typer.Option(min=1, help="Of each trial.")] = None,
+        typer.Option(
+            help="Tuning protocol: paper (grids, one hyperparameter after the other), tpe or "
+            "hyperband.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = "paper"
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Number of trials; 26 for paper, 30 for tpe, 60 for hyperband by default.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None  # fmt: skip
+    storage: Annotated[
+        Path | None,
+        typer.Option(
+            help="SQLite file of the study, to continue it or to share it between processes.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Number of parallel processes.", rich_help_panel=SEARCH)
+    ] = 1
+
+
+@dataclass(frozen=True)
+class ReductionOptions:
+    """Search on a smaller graph."""
+
     reduce: Annotated[
-        float, typer.Option(help="Search on a smaller graph with this share of the facts.")
-    ] = 1.0,
+        float,
+        typer.Option(
+            help="Search on a smaller graph with this fraction of the triples.",
+            rich_help_panel=REDUCTION,
+        ),
+    ] = 1.0
     reduce_by: Annotated[
         str | None,
-        typer.Option(help="core: the k-core; or sample: facts between random entities [core]."),
-    ] = None,
-    storage: Annotated[
-        Path | None, typer.Option(help="An SQLite file: keeps the search, may be shared.")
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Of every training.")] = 0,
-    out: Annotated[Path, typer.Option(help="Where the best goes, for train --config.")] = Path(
-        "tuned.toml"
-    ),
+        typer.Option(
+            help="Method of reduction: core (k-core, the default) or sample (triples between "
+            "random entities).",
+            rich_help_panel=REDUCTION,
+        ),
+    ] = None
+
+    def apply(self, graph: "Dataset") -> "Dataset":
+        """Return the reduced graph."""
+        from kgflow.data import REDUCTIONS
+
+        if self.reduce == 1:
+            if self.reduce_by is not None:
+                raise KgflowError("--reduce-by needs --reduce: give a fraction such as 0.2")
+            return graph
+        method = self.reduce_by or "core"
+        _check_known("reduction", method, REDUCTIONS)
+        reduced = REDUCTIONS[method](graph, self.reduce)
+        kept = len(reduced.train) / len(graph.train)
+        print_note(f"note: searching on a {method} with {kept:.1%} of the triples: {reduced}")
+        return reduced
+
+
+@option_groups
+def tune(
+    data: Source,
+    trial: TrialOptions,
+    search: SearchOptions,
+    reduction: ReductionOptions,
+    out: Annotated[
+        Path, typer.Option(help="File to write the best experiment to, for train --config.")
+    ] = Path("tuned.toml"),
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """Search settings by the validation MRR, and write the best as an experiment.
+    """Search hyperparameters by validation MRR, and write the best experiment.
 
     Example: kgflow tune umls --model nfe-1 --protocol tpe --trials 20 --storage umls.sqlite
     """
     check_writable(out)
+    from kgflow.cli.progress import progress_bar
     from kgflow.config import dump
     from kgflow.io import write_atomic
-    from kgflow.tuning import PROTOCOLS, Search, best_experiment
-    from kgflow.tuning import tune as search_all
+    from kgflow.tuning import PROTOCOLS, HyperparameterSearch, best_experiment
+    from kgflow.tuning import tune as run_search
 
-    _known("protocol", protocol, PROTOCOLS)
-    chosen: dict[str, Any] = {"name": model} | ({} if dim is None else {"dim": dim})
-    training = {} if epochs is None else {"epochs": epochs}
-    graph = _smaller(open_data(data), reduce, reduce_by)
-    search = Search(
-        graph,
-        {"data": data, "seed": seed, "model": chosen, "training": training},
-        PROTOCOLS[protocol],
-        storage,
-        device,
-    )
-    count = trials if trials is not None else PROTOCOLS[protocol].usual
-    from kgflow.cli.progress import share_bar
-
-    with share_bar("tuning") as progress:
-        found = search_all(search, count, jobs, lambda done: progress(done / count))
-    best = best_experiment(search, found)
+    _check_known("protocol", search.protocol, PROTOCOLS)
+    protocol, graph = PROTOCOLS[search.protocol], reduction.apply(open_data(data))
+    task = HyperparameterSearch(graph, trial.experiment(data), protocol, search.storage, device)
+    count = protocol.default_trials if search.trials is None else search.trials
+    with progress_bar("tuning") as progress:
+        results = run_search(task, count, search.jobs, lambda done: progress(done / count))
+    best = best_experiment(task, results)
     write_atomic(out, dump(best))
     if json:
-        show_json({"out": out, "best": best.model_dump(), "trials": [asdict(t) for t in found]})
+        show_json({"out": out, "best": best.model_dump(), "trials": [asdict(t) for t in results]})
         return
-    _show(found)
-    print(f"the best is in {out}: kgflow train --config {out}")
+    _print_trials(results)
+    print(f"the best experiment is in {out}: kgflow train --config {out}")
 
 
-def _smaller(graph: "Dataset", share: float, by: str | None) -> "Dataset":
-    from kgflow.data import REDUCTIONS
-
-    if share == 1:
-        if by is not None:
-            raise KgflowError("--reduce-by has no use without --reduce, such as 0.2")
-        return graph
-    by = by or "core"
-    _known("reduction", by, REDUCTIONS)
-    whole = len(graph.train)
-    graph = REDUCTIONS[by](graph, share)
-    say(f"note: searching on a {by}, {len(graph.train) / whole:.1%} of the facts: {graph}")
-    return graph
-
-
-def _known(what: str, name: str, names: Collection[str]) -> None:
+def _check_known(kind: str, name: str, names: Collection[str]) -> None:
     if name not in names:
-        hint = suggest(name, names) or f"; known are {', '.join(names)}"
-        raise KgflowError(f"unknown {what} '{name}'{hint}")
+        hint = suggest(name, names) or f": use one of {', '.join(names)}"
+        raise KgflowError(f"unknown {kind} '{name}'{hint}")
 
 
-def _show(found: list["Tried"]) -> None:
-    names = list(dict.fromkeys(name for trial in found for name in trial.settings))
+def _print_trials(results: list["TrialResult"]) -> None:
+    names = list(dict.fromkeys(name for trial in results for name in trial.settings))
     rows = [
-        [t.number, t.state, t.mrr, *(t.settings.get(name) for name in names)] for t in found[:SHOWN]
+        [t.number, t.state, t.mrr, *(t.settings.get(name) for name in names)]
+        for t in results[:SHOWN_TRIALS]
     ]
-    table(f"the best of {len(found)} trials", ["trial", "state", "mrr", *names], rows)
+    table(f"best of {len(results)} trials", ["trial", "state", "mrr", *names], rows)

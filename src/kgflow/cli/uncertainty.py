@@ -9,9 +9,9 @@ from kgflow.cli.output import (
     Device,
     Json,
     RunPath,
-    check_picture,
+    check_image_path,
     frame_rows,
-    say,
+    print_note,
     show_json,
     table,
 )
@@ -78,7 +78,7 @@ def uncertainty(
     if coordinate is not None and not (entity and picture):
         raise KgflowError("--coordinate says what to draw: give --entity and --picture with it")
     if picture is not None:
-        check_picture(picture)
+        check_image_path(picture)
     opened = Run.open(run, device)
     if study:
         _study(opened, split, picture, json)
@@ -135,7 +135,7 @@ def _everything(run: "Run", k: int) -> dict[str, Any]:
         else:
             found["relations"] = relations.to_dicts()
     except KgflowError as error:
-        say(f"note: {error}")
+        print_note(f"note: {error}")
     return found | {"associations": associations(run).to_dicts()}
 
 
@@ -198,9 +198,9 @@ def _number(coordinate: str | None) -> int | None:
 
 def _study(run: "Run", split: str, path: Path | None, json: bool) -> None:
     from kgflow.analysis import study
-    from kgflow.cli.progress import share_bar
+    from kgflow.cli.progress import progress_bar
 
-    with share_bar("studying") as progress:
+    with progress_bar("studying") as progress:
         found = study(run, split, progress)
     if path is not None:
         from kgflow.analysis.plots import rejections

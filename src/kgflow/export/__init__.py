@@ -1,41 +1,49 @@
-"""A run's vectors and facts in the formats of others."""
+"""Export of a run's embeddings, key vectors and predicted triples to formats of other programs."""
 
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+from pydantic import ValidationError
 
 from kgflow.errors import KgflowError, suggest
-from kgflow.export.faiss import FaissFolder
-from kgflow.export.format import Format
-from kgflow.export.npz import Npz
-from kgflow.export.parquet import Parquet
-from kgflow.export.projector import Projector
-from kgflow.export.rdf import FactFormat, NTriples, ReifiedNTriples
-from kgflow.export.word2vec import Word2Vec
+from kgflow.export.base import FORMATS, DirectoryFormat, ExportFormat, FileFormat
 from kgflow.runs.run import Run
 
-__all__ = ["FORMATS", "FaissFolder", "Format", "NTriples", "Npz", "Parquet", "Projector",
-           "ReifiedNTriples", "Word2Vec", "export"]  # fmt: skip
+__all__ = ["FORMATS", "DirectoryFormat", "ExportFormat", "FileFormat", "export", "make_format"]
 
-FORMATS: dict[str, type[Format]] = {
-    kind.name: kind
-    for kind in (Parquet, Npz, Word2Vec, Projector, NTriples, ReifiedNTriples, FaissFolder)
-}
+for _module in iter_modules(__path__):  # each module registers its formats
+    import_module(f"{__name__}.{_module.name}")
 
 
-def export(run: Run, to: str, out: str | Path, k: int | None = None) -> Path:
-    """Write a run in a format, whole or not at all.
+def export(run: Run, format: str, out: str | Path, **options: Any) -> Path:  # noqa: A002, ANN401
+    """Write a run in an export format, completely or not at all, and return the path.
 
     Args:
-        run: what is exported.
-        to: the name of a format.
-        out: a file, or for some formats a directory that is new or empty.
-        k: how many facts, for the formats that hold facts.
+        run: run to export.
+        format: name of an export format, a key of `FORMATS`.
+        out: file, or for some formats a new or empty directory.
+        options: options of that format, such as ``k`` of "ntriples".
     """
-    if to not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise KgflowError(f"unknown format '{to}'{suggest(to, FORMATS)}: give one of {known}")
-    kind = FORMATS[to]
-    if k is None:
-        return kind().write(run, Path(out))
-    if not issubclass(kind, FactFormat):
-        raise KgflowError(f"{to} holds vectors, not facts: leave out -k")
-    return kind(k).write(run, Path(out))
+    return make_format(format, **options).write(run, Path(out))
+
+
+def make_format(name: str, **options: Any) -> ExportFormat:  # noqa: ANN401
+    """Return the export format of that name with these options.
+
+    Example:
+        >>> make_format("ntriples", k="5").k
+        5
+    """
+    if name not in FORMATS:
+        known = ", ".join(sorted(FORMATS))
+        raise KgflowError(f"unknown format '{name}'{suggest(name, FORMATS)}: use one of {known}")
+    try:
+        return FORMATS[name](**options)
+    except ValidationError as error:
+        first, known = error.errors()[0], ", ".join(FORMATS[name].model_fields) or "none"
+        option = ".".join(map(str, first["loc"]))
+        raise KgflowError(
+            f"format {name}, option '{option}': {first['msg'].lower()}; its options are: {known}"
+        ) from None

@@ -1,19 +1,18 @@
-"""A folder for faiss."""
+"""Export to a faiss index."""
 
 import json
 from pathlib import Path
 
 from kgflow.errors import KgflowError
-from kgflow.export.format import FolderFormat
+from kgflow.export.base import DirectoryFormat
 from kgflow.runs.run import Run
-from kgflow.search.index import Index, require_faiss
-from kgflow.search.method import METHODS
-from kgflow.search.space import Distance
+from kgflow.search.index import INDEX_METHODS, Index, require_faiss
+from kgflow.search.transform import DistanceTransform
 
-README = """# {name}: an index of {entities:,} entities
+README = """# {name}: faiss index of {entities:,} entities
 
-`index.faiss` holds a vector for each entity, in the order of `names.json`. The best answers to
-(head, relation, ?) are the nearest to a query vector {measure}.
+`index.faiss` holds one vector per entity, in the order of `names.json`. The best answers to the
+query (head, relation, ?) are the nearest neighbours of the query vector {measure}.
 
 ```python
 import json, faiss, kgflow, torch
@@ -26,41 +25,46 @@ _, ids = index.search({vector}.numpy(), 10)
 print([names[i] for i in ids[0]])
 ```
 
-{alone}"""
+{similarity}"""
 
-ALONE = (
-    "Without kgflow, `index.reconstruct(i)` is the vector of entity i, to look for entities like"
-    " it.\n"
+SAME_KEYS = (
+    "Without kgflow, `index.reconstruct(i)` returns the vector of entity i, with which similar"
+    " entities are found.\n"
 )
-ANSWERS = "These vectors are for answers; the export to npz has those to look for entities alike.\n"
+OTHER_KEYS = (
+    "These vectors are for answering queries; to find similar entities, use the vectors of"
+    " `kgflow export --format npz`.\n"
+)
 
 
-class FaissFolder(FolderFormat):
-    """index.faiss (flat), names.json, and a README on how to ask it."""
+class FaissIndex(DirectoryFormat):
+    """index.faiss (flat), names.json, and a README.md with an example query."""
 
-    name = "faiss"
-    about = "a flat faiss index of all entities, with names"
+    name, summary = "faiss", "flat faiss index of all entities, with their names"
 
-    def fill(self, run: Run, folder: Path) -> None:
-        """The index of the model's own keys."""
+    def fill(self, run: Run, path: Path) -> None:
+        """Index the key vectors of the model."""
         if run.model.interaction is not None:
-            raise KgflowError(f"{run.config.model.name} is no matrix product to index")
-        index = Index.build(run.predictor.entities, METHODS["flat"])
-        require_faiss().write_index(index.found, str(folder / "index.faiss"))
+            raise KgflowError(
+                f"{run.config.model.name} is not an inner-product model: it cannot be indexed"
+            )
+        index = Index.build(run.predictor.entities, INDEX_METHODS["flat"])
+        require_faiss().write_index(index.faiss_index, str(path / "index.faiss"))
         names = json.dumps(list(run.data.entities), ensure_ascii=False)
-        (folder / "names.json").write_text(names, encoding="utf-8")
-        (folder / "README.md").write_text(_read_me(run, index), encoding="utf-8")
+        (path / "names.json").write_text(names, encoding="utf-8")
+        (path / "README.md").write_text(_readme(run, index), encoding="utf-8")
 
 
-def _read_me(run: Run, index: Index) -> str:
-    distance = isinstance(index.space, Distance)
-    scale = f"(Q / {2 * index.space.number:.9g})"
+def _readme(run: Run, index: Index) -> str:
+    by_distance = isinstance(index.transform, DistanceTransform)
+    scaled = f"(Q / {2 * index.transform.parameter:.9g})"
+    same = run.predictor.embedding_keys is run.predictor.entities
     return README.format(
         name=run.data.name,
         entities=len(run.data.entities),
-        measure=f"{scale}, by distance" if distance else "(Q, 1), by inner product",
+        measure=f"{scaled}, by distance" if by_distance else "(Q, 1), by inner product",
         head=run.data.entities[0],
         relation=run.data.relations[0],
-        alone=ALONE if run.predictor.embedding_keys is run.predictor.entities else ANSWERS,
-        vector=scale if distance else "torch.cat([Q, torch.ones(1, 1)], dim=1)",
+        similarity=SAME_KEYS if same else OTHER_KEYS,
+        vector=scaled if by_distance else "torch.cat([Q, torch.ones(1, 1)], dim=1)",
     )

@@ -1,44 +1,40 @@
-"""Predicted facts as RDF."""
+"""Export of predicted triples as RDF."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
+from pydantic import Field
+
 from kgflow.errors import KgflowError
-from kgflow.export.format import FileFormat
+from kgflow.export.base import FileFormat
 from kgflow.runs.run import Run
 
-SPACE = "urn:kgflow:"
+NAMESPACE = "urn:kgflow:"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-K = 1_000
-"""How many facts, unless told."""
 
 
-class FactFormat(FileFormat):
-    """The most likely facts that the graph does not hold, with how likely they are.
+class PredictedTriples(FileFormat):
+    """The most probable triples that the graph does not contain, with their probabilities.
 
-    They are described, not stated: each is the subject of ``urn:kgflow:confidence``.
-
-    Args:
-        k: how many.
+    They are described, not asserted: each is the subject of ``urn:kgflow:confidence``.
     """
 
-    def __init__(self, k: int = K) -> None:
-        self.k = k
+    k: Annotated[int, Field(ge=1, description="Number of triples.")] = 1_000
 
-    def fill(self, run: Run, file: Path) -> None:
-        """As `Run.discover` finds them."""
-        ox = _pyoxigraph()
+    def fill(self, run: Run, path: Path) -> None:
+        """Write the triples that `Run.discover` finds."""
+        ox = _require_pyoxigraph()
         found = run.discover(self.k)
-        with file.open("wb") as out:
-            ox.serialize(self._statements(ox, found), out, format=ox.RdfFormat.N_TRIPLES)
+        with path.open("wb") as file:
+            ox.serialize(self._statements(ox, found), file, format=ox.RdfFormat.N_TRIPLES)
 
     def _statements(self, ox: Any, found: Any) -> Iterator[Any]:  # noqa: ANN401
-        confidence = ox.NamedNode(f"{SPACE}confidence")
+        confidence = ox.NamedNode(f"{NAMESPACE}confidence")
         for row in found.iter_rows(named=True):
-            fact = ox.NamedNode(f"{SPACE}fact:{row['rank']}")
+            fact = ox.NamedNode(f"{NAMESPACE}fact:{row['rank']}")
             head, tail = (node(ox, "entity", row[side]) for side in ("head", "tail"))
             triple = ox.Triple(head, iri(ox, "relation", row["relation"]), tail)
             yield from self.describe(ox, fact, triple)
@@ -46,49 +42,51 @@ class FactFormat(FileFormat):
 
     @abstractmethod
     def describe(self, ox: Any, fact: Any, triple: Any) -> list[Any]:  # noqa: ANN401
-        """The triples that make a node stand for a triple."""
+        """Return the RDF statements that make the node `fact` denote a triple."""
 
 
-class NTriples(FactFormat):
-    """By triple terms of RDF 1.2 (RDF-star): ``fact rdf:reifies <<( head relation tail )>>``."""
+class NTriples(PredictedTriples):
+    """Triple terms of RDF 1.2 (RDF-star): ``fact rdf:reifies <<( head relation tail )>>``."""
 
     name = "ntriples"
-    about = "predicted facts with confidence, RDF 1.2 triple terms"
+    summary = "predicted triples with their probabilities, as RDF 1.2 triple terms"
 
     def describe(self, ox: Any, fact: Any, triple: Any) -> list[Any]:  # noqa: ANN401
-        """One."""
+        """Return one rdf:reifies statement."""
         return [ox.Triple(fact, ox.NamedNode(f"{RDF}reifies"), triple)]
 
 
-class ReifiedNTriples(FactFormat):
-    """By the reification of RDF 1.0, which every RDF program reads."""
+class ReifiedNTriples(PredictedTriples):
+    """Reification of RDF 1.0 (rdf:Statement), which every RDF program can read."""
 
     name = "ntriples-reified"
-    about = "the same by rdf:Statement, for older programs"
+    summary = "predicted triples with their probabilities, as rdf:Statement"
 
     def describe(self, ox: Any, fact: Any, triple: Any) -> list[Any]:  # noqa: ANN401
-        """Four."""
-        said = {
+        """Return the type, subject, predicate and object of an rdf:Statement."""
+        properties = {
             "type": ox.NamedNode(f"{RDF}Statement"),
             "subject": triple.subject,
             "predicate": triple.predicate,
             "object": triple.object,
         }
-        return [ox.Triple(fact, ox.NamedNode(RDF + key), value) for key, value in said.items()]
+        return [
+            ox.Triple(fact, ox.NamedNode(RDF + key), value) for key, value in properties.items()
+        ]
 
 
 def iri(ox: Any, kind: str, name: str) -> Any:  # noqa: ANN401
-    """A name that is an address as it is; any other as urn:kgflow:kind:name, percent-encoded."""
+    """Return a name as an IRI: itself if it is one, else urn:kgflow:kind:name, percent-encoded."""
     if "://" in name or name.startswith("urn:"):
         try:
             return ox.NamedNode(name)
         except ValueError:
             pass
-    return ox.NamedNode(f"{SPACE}{kind}:{quote(name, safe='')}")
+    return ox.NamedNode(f"{NAMESPACE}{kind}:{quote(name, safe='')}")
 
 
 def node(ox: Any, kind: str, name: str) -> Any:  # noqa: ANN401
-    """As `iri`, and names such as _:b1 as blank nodes."""
+    """Return a name as an RDF node: a blank node for names such as _:b1, else as `iri`."""
     if name.startswith("_:"):
         try:
             return ox.BlankNode(name[2:])
@@ -97,9 +95,9 @@ def node(ox: Any, kind: str, name: str) -> Any:  # noqa: ANN401
     return iri(ox, kind, name)
 
 
-def _pyoxigraph() -> Any:  # noqa: ANN401
+def _require_pyoxigraph() -> Any:  # noqa: ANN401
     try:
         import pyoxigraph
     except ImportError:
-        raise KgflowError("writing RDF needs pyoxigraph: install kgflow[rdf]") from None
+        raise KgflowError("RDF export needs pyoxigraph: install kgflow[rdf]") from None
     return pyoxigraph

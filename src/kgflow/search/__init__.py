@@ -1,1 +1,1 @@
-"""Nearest-neighbour search over the keys of a model: exact, or by an index of faiss."""
+"""Nearest-neighbour search over the key vectors of a model: exact, or approximate with faiss."""

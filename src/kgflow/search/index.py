@@ -1,7 +1,9 @@
-"""The best answers by a faiss index, scored exactly and filtered without losing any."""
+"""Top-k search with a faiss index: exact scores, and k answers whatever is filtered."""
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -10,66 +12,159 @@ from torch import Tensor
 
 from kgflow.errors import KgflowError
 from kgflow.kernels import EncodedEntities, Positions, TopK, blocks, require_finite, top_k
-from kgflow.search.method import Method
-from kgflow.search.space import Space, find_space
+from kgflow.search.transform import KeyTransform, choose_transform
 
-SPARE = 16
-"""Candidates beyond the k, since the index's rounding is not the model's."""
+EXTRA_CANDIDATES = 16
+"""Candidates fetched beyond k, since the index rounds otherwise than the model."""
 
-WIDER = 4
-"""How much more is fetched where filters left too few; beyond 1/4 of all, exact is quicker."""
+GROWTH = 4
+"""Factor by which more candidates are fetched where filters left fewer than k answers.
+
+Beyond 1 / GROWTH of all entities the exact search is faster.
+"""
 
 SAMPLE = 64
-"""Keys per list to find its centre by."""
+"""Keys per cluster from which its centroid is computed."""
 
 Vectors = NDArray[np.float32]
+ProgressCallback = Callable[[float], None]
+"""Called with the completed fraction of the work."""
+
+INDEX_METHODS: dict[str, "IndexMethod"] = {}
+"""Index methods by name; "exact" search needs none of them."""
+
+
+class IndexMethod(ABC):
+    """A kind of faiss index. Subclasses register themselves by name."""
+
+    name: ClassVar[str]
+    search_parameter: ClassVar[str]
+    """faiss name of the parameter that trades speed for recall, or empty."""
+
+    def __init_subclass__(cls) -> None:
+        INDEX_METHODS[cls.name] = cls()
+
+    @abstractmethod
+    def factory_string(self, entities: int) -> str:
+        """Return the argument of ``faiss.index_factory``."""
+
+    @abstractmethod
+    def parameter_values(self, entities: int) -> list[int]:
+        """Return the ascending values of the search parameter to try."""
+
+
+class Flat(IndexMethod):
+    """Compare all keys: exact, with the matrix products of faiss."""
+
+    name, search_parameter = "flat", ""
+
+    def factory_string(self, entities: int) -> str:
+        """Return the name of the index type."""
+        return "Flat"
+
+    def parameter_values(self, entities: int) -> list[int]:
+        """Return a single value, which is not used."""
+        return [0]
+
+
+class IVF(IndexMethod):
+    """Inverted file: keys are clustered, and the clusters nearest to the query are compared.
+
+    Reference:
+        Jégou, Douze, Schmid: Product Quantization for Nearest Neighbor Search, 2011.
+
+    Example:
+        >>> IVF().factory_string(1_000_000), IVF().parameter_values(10_000)
+        ('IVF2000,Flat', [1, 2, 4, 8, 16, 32])
+    """
+
+    name, search_parameter = "ivf", "nprobe"
+
+    def factory_string(self, entities: int) -> str:
+        """Return an index of about 2 √E clusters, so that both search stages cost the same."""
+        return f"IVF{self._clusters(entities)},Flat"
+
+    def parameter_values(self, entities: int) -> list[int]:
+        """Return the powers of 2 up to a quarter of the clusters."""
+        return [2**i for i in range(int(math.log2(max(1, self._clusters(entities) // 4))) + 1)]
+
+    def _clusters(self, entities: int) -> int:
+        # faiss warns of poor centroids below 39 keys per cluster.
+        return max(1, min(int(2 * math.sqrt(entities)), entities // 39))
+
+
+class HNSW(IndexMethod):
+    """Hierarchical navigable small world graph of the keys.
+
+    Reference:
+        Malkov and Yashunin: Efficient and Robust Approximate Nearest Neighbor Search Using
+        Hierarchical Navigable Small World Graphs, 2018.
+    """
+
+    name, search_parameter = "hnsw", "efSearch"
+
+    def factory_string(self, entities: int) -> str:
+        """Return a graph of 32 links per key."""
+        return "HNSW32,Flat"
+
+    def parameter_values(self, entities: int) -> list[int]:
+        """Return candidate list sizes from 16 to 1024."""
+        return [2**i for i in range(4, 11)]
 
 
 class Index:
-    """A search that asks faiss for candidates.
+    """Top-k search that takes its candidates from faiss and scores them exactly.
 
     Args:
-        entities: the keys, for exact scores, and for exact searches where filters leave few.
-        space: in which they are indexed.
-        found: faiss's index of all of them, in the order of their ids.
+        entities: keys, for exact scores, and for exact search where filters leave few answers.
+        method: kind of index.
+        transform: transformation of keys and queries to indexed vectors.
+        faiss_index: faiss index of all entities in the order of their ids.
 
     Example:
-        >>> from kgflow.search.method import METHODS
         >>> K = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.6]])
         >>> entities = EncodedEntities(K, lambda K: (K, torch.zeros(len(K))))
-        >>> index = Index.build(entities, METHODS["flat"])
+        >>> index = Index.build(entities, INDEX_METHODS["flat"])
         >>> index(torch.tensor([[1.0, 0.9]]), torch.zeros(1), k=2).entity
         tensor([[2, 0]])
     """
 
-    def __init__(self, entities: EncodedEntities, space: Space, found: Any) -> None:  # noqa: ANN401
-        self.entities, self.space, self.found = entities, space, found
+    def __init__(
+        self,
+        entities: EncodedEntities,
+        method: IndexMethod,
+        transform: KeyTransform,
+        faiss_index: Any,  # noqa: ANN401
+    ) -> None:
+        self.entities, self.method, self.transform = entities, method, transform
+        self.faiss_index = faiss_index
 
     @classmethod
     @torch.no_grad()
     def build(
         cls,
         entities: EncodedEntities,
-        method: Method,
-        progress: Callable[[float], None] = lambda share: None,
+        method: IndexMethod,
+        progress: ProgressCallback = lambda fraction: None,
     ) -> "Index":
         """Index all keys, block by block."""
         faiss = require_faiss()
-        space = find_space(entities, flat=method.name == "flat")
-        width = _vectors(entities, space, torch.arange(1)).shape[1]
-        metric = faiss.METRIC_L2 if space.euclidean else faiss.METRIC_INNER_PRODUCT
-        found = faiss.index_factory(width, method.recipe(len(entities)), metric)
-        if not found.is_trained:
-            _train(found, entities, space)
+        transform = choose_transform(entities, exhaustive=method.name == "flat")
+        width = _vectors(entities, transform, torch.arange(1)).shape[1]
+        metric = faiss.METRIC_L2 if transform.euclidean else faiss.METRIC_INNER_PRODUCT
+        faiss_index = faiss.index_factory(width, method.factory_string(len(entities)), metric)
+        if not faiss_index.is_trained:
+            _train_centroids(faiss_index, entities, transform)
         for low, high in blocks(len(entities), entities.block):
-            found.add(_vectors(entities, space, torch.arange(low, high)))
+            faiss_index.add(_vectors(entities, transform, torch.arange(low, high)))
             progress(high / len(entities))
-        return cls(entities, space, found)
+        return cls(entities, method, transform, faiss_index)
 
-    def try_as_hard(self, method: Method, effort: int) -> None:
-        """Set how much is looked at."""
-        if method.knob:
-            require_faiss().ParameterSpace().set_index_parameter(self.found, method.knob, effort)
+    def set_search_parameter(self, value: int) -> None:
+        """Set the parameter that trades speed for recall, such as nprobe or efSearch."""
+        name = self.method.search_parameter
+        if name:
+            require_faiss().ParameterSpace().set_index_parameter(self.faiss_index, name, value)
 
     @torch.no_grad()
     def __call__(
@@ -80,25 +175,30 @@ class Index:
         excluded: Positions | None = None,
         allowed: Tensor | None = None,
     ) -> TopK:
-        """As `top_k`: more is fetched until each query has k answers, in the end all."""
+        """Return the k best answers of each query, as `top_k` does.
+
+        More candidates are fetched for queries with fewer than k answers, in the end all entities.
+        """
         k = min(k, len(self.entities))
-        best = TopK(Q.new_full((len(Q), k), -torch.inf), _ids(Q, len(Q), k))
-        rows, fetch = torch.arange(len(Q), device=Q.device), self._first(k, excluded, allowed)
-        while len(rows) and fetch * WIDER <= len(self.entities):
-            found = self._best(Q[rows], a[rows], k, fetch, _of(rows, excluded), allowed)
+        ids = torch.zeros(len(Q), k, dtype=torch.long, device=Q.device)
+        best = TopK(Q.new_full((len(Q), k), -torch.inf), ids)
+        rows = torch.arange(len(Q), device=Q.device)
+        fetch = self._first_fetch(k, excluded, allowed)
+        while len(rows) and fetch * GROWTH <= len(self.entities):
+            found = self._best(Q[rows], a[rows], k, fetch, _select(rows, excluded), allowed)
             enough = found.score[:, -1] > -torch.inf
             best.score[rows[enough]] = found.score[enough]
             best.entity[rows[enough]] = found.entity[enough]
-            rows, fetch = rows[~enough], WIDER * fetch
+            rows, fetch = rows[~enough], GROWTH * fetch
         if len(rows):
-            exact = top_k(Q[rows], a[rows], self.entities, k, _of(rows, excluded), allowed)
+            exact = top_k(Q[rows], a[rows], self.entities, k, _select(rows, excluded), allowed)
             best.score[rows], best.entity[rows] = exact
         return best
 
-    def _first(self, k: int, excluded: Positions | None, allowed: Tensor | None) -> int:
+    def _first_fetch(self, k: int, excluded: Positions | None, allowed: Tensor | None) -> int:
         known = 0 if excluded is None or not len(excluded[0]) else int(excluded[0].bincount().max())
-        share = 1.0 if allowed is None else float(allowed.double().mean())
-        return int((k + known + SPARE) / max(share, 1e-9))
+        fraction = 1.0 if allowed is None else float(allowed.double().mean())
+        return int((k + known + EXTRA_CANDIDATES) / max(fraction, 1e-9))
 
     def _best(
         self,
@@ -109,8 +209,8 @@ class Index:
         excluded: Positions | None,
         allowed: Tensor | None,
     ) -> TopK:
-        vectors = self.space.queries(Q).float().cpu().numpy()
-        _, found = self.found.search(np.ascontiguousarray(vectors), fetch)
+        vectors = self.transform.queries(Q).float().cpu().numpy()
+        _, found = self.faiss_index.search(np.ascontiguousarray(vectors), fetch)
         ids = torch.from_numpy(found).to(Q.device)
         missing, ids = ids < 0, ids.clamp(min=0)
         S = self.entities.scores_of(Q, a, ids)
@@ -121,12 +221,12 @@ class Index:
             S[torch.isin(row * size + ids, excluded[0] * size + excluded[1])] = -torch.inf
         if allowed is not None:
             S[~allowed[ids]] = -torch.inf
-        score, place = S.topk(k, dim=1)
-        return TopK(score, ids.gather(1, place))
+        score, column = S.topk(k, dim=1)
+        return TopK(score, ids.gather(1, column))
 
 
 def require_faiss() -> Any:  # noqa: ANN401
-    """The module faiss, or what to install."""
+    """Return the module faiss."""
     try:
         import faiss
     except ImportError:
@@ -134,26 +234,21 @@ def require_faiss() -> Any:  # noqa: ANN401
     return faiss
 
 
-def _train(found: Any, entities: EncodedEntities, space: Space) -> None:  # noqa: ANN401
-    """Find the centres of lists by a sample of keys."""
-    found.cp.niter, found.cp.max_points_per_centroid = 10, SAMPLE
-    size = min(len(entities), SAMPLE * found.nlist)
-    chosen = np.random.default_rng(0).permutation(len(entities))[:size]
-    found.train(_vectors(entities, space, torch.from_numpy(chosen)))
+def _train_centroids(faiss_index: Any, entities: EncodedEntities, transform: KeyTransform) -> None:  # noqa: ANN401
+    faiss_index.cp.niter, faiss_index.cp.max_points_per_centroid = 10, SAMPLE
+    size = min(len(entities), SAMPLE * faiss_index.nlist)
+    sample = np.random.default_rng(0).permutation(len(entities))[:size]
+    faiss_index.train(_vectors(entities, transform, torch.from_numpy(sample)))
 
 
-def _vectors(entities: EncodedEntities, space: Space, ids: Tensor) -> Vectors:
+def _vectors(entities: EncodedEntities, transform: KeyTransform, ids: Tensor) -> Vectors:
     K, b = entities.encode(entities.table[ids.to(entities.table.device)])
-    return np.ascontiguousarray(space.keys(K, b).float().cpu().numpy())
+    return np.ascontiguousarray(transform.keys(K, b).float().cpu().numpy())
 
 
-def _ids(Q: Tensor, rows: int, k: int) -> Tensor:
-    return torch.zeros(rows, k, dtype=torch.long, device=Q.device)
-
-
-def _of(rows: Tensor, excluded: Positions | None) -> Positions | None:
-    """What is excluded of some ascending rows, which are counted anew."""
+def _select(rows: Tensor, excluded: Positions | None) -> Positions | None:
+    """Return the banned pairs of some ascending rows, with those rows renumbered from 0."""
     if excluded is None:
         return None
-    here = torch.isin(excluded[0], rows)
-    return torch.searchsorted(rows, excluded[0][here]), excluded[1][here]
+    inside = torch.isin(excluded[0], rows)
+    return torch.searchsorted(rows, excluded[0][inside]), excluded[1][inside]

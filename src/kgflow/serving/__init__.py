@@ -1,1 +1,1 @@
-"""A run at work: an index of its entities, and answers over HTTP."""
+"""HTTP server of a run, its explorer page, and a Python client."""

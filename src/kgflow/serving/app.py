@@ -1,8 +1,7 @@
-"""The HTTP interface, version 1."""
+"""The ASGI application of the HTTP interface, version 1."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Path, Query, Request
@@ -11,202 +10,210 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import PlainTextResponse, Response
 
 from kgflow.runs.run import Run
-from kgflow.search.saved import Choice
-from kgflow.serving import explorer, problem, response, schema, static
-from kgflow.serving.batcher import BOUND, SIZE, Batcher
-from kgflow.serving.catalogue import Catalogue
-from kgflow.serving.counts import Counts
-from kgflow.serving.guard import Guard
-from kgflow.serving.jobs import Ask, Job, Look, Weigh, worker
-from kgflow.serving.study import Study
+from kgflow.search.saved_index import SelectedSearch
+from kgflow.serving import explorer, responses
+from kgflow.serving.analysis import AnalysisService
+from kgflow.serving.batching import (
+    MAX_BATCH,
+    MAX_QUEUE,
+    Batcher,
+    EntityJob,
+    Job,
+    PredictJob,
+    ScoreJob,
+    job_processor,
+)
+from kgflow.serving.middleware import RequestMetrics, RequestMiddleware, add_exception_handlers
+from kgflow.serving.requests import MAX_ITEMS, MAX_NAME, PredictRequest, ScoreRequest, to_queries
+from kgflow.serving.responses import json_response, problem_schemas
+from kgflow.serving.service import RunService
 
 router = APIRouter(prefix="/v1")
 
-Limit = Annotated[int, Query(ge=1, le=schema.MANY, description="how many, at most")]
-Offset = Annotated[int, Query(ge=0, le=2**31, description="how many to pass over")]
-Key = Annotated[str, Path(max_length=schema.NAME, description="a name, a label or a number")]
-
-
-@dataclass(frozen=True)
-class Desk:
-    """What requests are answered from."""
-
-    run: Run
-    catalogue: Catalogue
-    batcher: Batcher[Job, Any]
-    search: str
+Limit = Annotated[int, Query(ge=1, le=MAX_ITEMS, description="Largest number of items.")]
+Offset = Annotated[int, Query(ge=0, le=2**31, description="Number of items to skip.")]
+Name = Annotated[str, Path(max_length=MAX_NAME, description="Name, label or id.")]
 
 
 def create_app(
     run: Run,
     *,
-    choice: Choice | None = None,
+    search: SelectedSearch | None = None,
     token: str | None = None,
-    cors: Sequence[str] = (),
+    cors_origins: Sequence[str] = (),
     hosts: Sequence[str] = (),
-    queue: int = BOUND,
-    batch: int = SIZE,
+    max_queue: int = MAX_QUEUE,
+    max_batch: int = MAX_BATCH,
 ) -> FastAPI:
-    """An ASGI application that answers from a run.
+    """Return the ASGI application that serves a run.
 
     Args:
-        run: an opened run.
-        choice: how it searches, for its description.
-        token: what callers must send as ``Authorization: Bearer …``; None lets everyone in.
-        cors: the origins whose pages may call.
-        hosts: the names under which it may be asked; any if none is given.
-        queue: questions that may wait; more get a 503.
-        batch: questions answered in one matrix product, at most.
+        run: opened run.
+        search: selected search of the run, for its description.
+        token: bearer token that requests must have, or None for no authentication.
+        cors_origins: origins whose pages may send requests.
+        hosts: accepted host names, or none for any.
+        max_queue: largest number of waiting queries; more get status 503.
+        max_batch: largest number of queries in one matrix product.
     """
-    batcher: Batcher[Job, Any] = Batcher(worker(run), size=batch, bound=queue)
-    desk = Desk(run, Catalogue(run), batcher, choice.sentence if choice else "exact search")
-    study, counts = Study(desk.catalogue), Counts(batcher)
+    batcher: Batcher[Job, Any] = Batcher(job_processor(run), max_batch, max_queue=max_queue)
+    service, metrics = RunService(run), RequestMetrics(batcher)
+    analysis = AnalysisService(service)
 
     @asynccontextmanager
-    async def life(_: FastAPI) -> AsyncIterator[None]:
-        await run_in_threadpool(_warm, desk)
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await run_in_threadpool(_warm_up, service)
         yield
         await batcher.close()
-        await study.close()
+        await analysis.close()
 
     app = FastAPI(
         title="kgflow",
         version="1",
-        description=f"Ranked answers from a model of {run.data.name}.",
+        description=f"Link prediction on the knowledge graph {run.data.name}.",
         openapi_url="/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        lifespan=life,
-        responses=problem.problems(401, 413, 422, 500),
+        lifespan=lifespan,
+        responses=problem_schemas(401, 413, 422, 500),
     )
-    app.state.desk, app.state.study = desk, study
-    problem.install(app)
-    for part in (router, explorer.router, static.router):
+    app.state.service, app.state.batcher, app.state.analysis = service, batcher, analysis
+    app.state.search = search.description if search else "exact search"
+    add_exception_handlers(app)
+    for part in (router, explorer.router, explorer.page_router):
         app.include_router(part)
     app.add_api_route(
-        "/metrics", lambda: PlainTextResponse(counts.text()), response_class=PlainTextResponse,
-        summary="Counts for Prometheus",
+        "/metrics", lambda: PlainTextResponse(metrics.text()), response_class=PlainTextResponse,
+        summary="Prometheus metrics of the server",
     )  # fmt: skip
-    app.add_middleware(Guard, token=token, hosts=hosts, observe=counts.observe)
-    if cors:
+    app.add_middleware(RequestMiddleware, token=token, hosts=hosts, metrics=metrics)
+    if cors_origins:
         app.add_middleware(
             CORSMiddleware,
-            allow_origins=list(cors),
+            allow_origins=list(cors_origins),
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )
     return app
 
 
-def _warm(desk: Desk) -> None:
-    """Make what the first question would have to wait for."""
-    _ = desk.catalogue.names
-    _ = desk.run.predictor.known
-    _ = desk.run.predictor.entropy
-    data = desk.run.data
+def _warm_up(service: RunService) -> None:
+    """Compute the caches for which the first request would have to wait."""
+    _ = service.entity_names
+    _ = service.predictor.known
+    _ = service.predictor.entropy
+    data = service.data
     if len(data.relations):
-        desk.run.predict(head=data.entities[0], relation=data.relations[0], k=1)
+        service.run.predict(head=data.entities[0], relation=data.relations[0], k=1)
 
 
-def _desk(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
+def _service(request: Request) -> RunService:
+    service: RunService = request.app.state.service
+    return service
 
 
-@router.post(
-    "/predict", response_model=schema.Answers, responses=problem.problems(400, 404, 503),
-    summary="The best answers to questions",
-)  # fmt: skip
-async def predict(body: schema.PredictRequest, request: Request) -> Response:
-    """Tails of (head, relation), heads of (relation, tail), relations of (head, tail); or many."""
-    desk = _desk(request)
-    asked, types = schema.questions(body), tuple(sorted(set(body.types)))
-    for question in asked:
-        for side in (question.head, question.tail):
-            if side is not None:
-                desk.catalogue.entity_id(side)
-        if question.relation is not None:
-            desk.catalogue.relation_id(question.relation)
-    desk.catalogue.check_types(body.types)
-    found = await desk.batcher.ask([Ask(q, body.k, body.new, types) for q in asked])
-    rows = [row | {"query": i} for i, rows in enumerate(found, start=1) for row in rows]
-    return response.json({"answers": rows})
+async def _compute(request: Request, jobs: Sequence[Job]) -> list[Any]:
+    batcher: Batcher[Job, Any] = request.app.state.batcher
+    return await batcher.submit(jobs)
 
 
 @router.post(
-    "/score", response_model=schema.Scores, responses=problem.problems(400, 404, 503),
-    summary="The scores of facts",
+    "/predict", response_model=responses.Answers, responses=problem_schemas(400, 404, 503),
+    summary="Predict the best answers to queries",
 )  # fmt: skip
-async def score(body: schema.ScoreRequest, request: Request) -> Response:
-    """Score and probability of each triple, and whether it is a known fact."""
-    desk = _desk(request)
+async def predict(body: PredictRequest, request: Request) -> Response:
+    """Predict tails of (head, relation), heads of (relation, tail) or relations of (head, tail).
+
+    With `queries`, many queries are answered at once.
+    """
+    service, queries = _service(request), to_queries(body)
+    types = tuple(sorted(set(body.types)))
+    for query in queries:
+        for name in (query.head, query.tail):
+            if name is not None:
+                service.entity_id(name)
+        if query.relation is not None:
+            service.relation_id(query.relation)
+    service.check_types(body.types)
+    found = await _compute(request, [PredictJob(q, body.k, body.new, types) for q in queries])
+    answers = [answer | {"query": i} for i, best in enumerate(found, start=1) for answer in best]
+    return json_response({"answers": answers})
+
+
+@router.post(
+    "/score", response_model=responses.Scores, responses=problem_schemas(400, 404, 503),
+    summary="Score triples",
+)  # fmt: skip
+async def score(body: ScoreRequest, request: Request) -> Response:
+    """Return the score and probability of each triple, and whether it is known."""
+    service = _service(request)
     for head, relation, tail in body.triples:
-        desk.catalogue.entity_id(head)
-        desk.catalogue.relation_id(relation)
-        desk.catalogue.entity_id(tail)
-    found = await desk.batcher.ask([Weigh((h, r, t)) for h, r, t in body.triples])
-    return response.json({"scores": found})
+        service.entity_id(head)
+        service.relation_id(relation)
+        service.entity_id(tail)
+    found = await _compute(request, [ScoreJob((h, r, t)) for h, r, t in body.triples])
+    return json_response({"scores": found})
 
 
-@router.get("/entities", response_model=schema.Entities, summary="Entities by name")
+@router.get("/entities", response_model=responses.Entities, summary="Search entities by name")
 def entities(
     request: Request,
-    q: Annotated[str, Query(max_length=schema.NAME, description="a beginning, or nearly so")] = "",
+    q: Annotated[str, Query(max_length=MAX_NAME, description="Prefix or similar name.")] = "",
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> Response:
-    """Those whose name or label begins with q, then those like it; all without q."""
-    catalogue = _desk(request).catalogue
-    total, ids = catalogue.find_entities(q, limit, offset)
-    page = [catalogue.entity(i) for i in ids]
-    return response.json({"total": total, "offset": offset, "entities": page})
+    """Return entities whose name or label begins with q, then similar ones; without q, all."""
+    service = _service(request)
+    total, ids = service.search_entities(q, limit, offset)
+    page = [service.entity_summary(i) for i in ids]
+    return json_response({"total": total, "offset": offset, "entities": page})
 
 
 @router.get(
-    "/entity/{key:path}", response_model=schema.AboutEntity, responses=problem.problems(404, 503),
-    summary="An entity",
+    "/entities/{name:path}", response_model=responses.EntityDescription,
+    responses=problem_schemas(404, 503), summary="Describe an entity",
 )  # fmt: skip
-async def entity(request: Request, key: Key, limit: Limit = 100) -> Response:
-    """Its label, types, known facts, uncertainty, and neighbours in the embedding."""
-    desk = _desk(request)
-    number = desk.catalogue.entity_key(key)
-    (found,) = await desk.batcher.ask([Look(desk.catalogue, number, limit)])
-    return response.json(found)
+async def entity(request: Request, name: Name, limit: Limit = 100) -> Response:
+    """Return the label, types, known triples, uncertainty and nearest neighbours of an entity."""
+    service = _service(request)
+    job = EntityJob(service, service.resolve_entity(name), limit)
+    (found,) = await _compute(request, [job])
+    return json_response(found)
 
 
-@router.get("/relations", response_model=schema.Relations, summary="Relations")
+@router.get("/relations", response_model=responses.Relations, summary="List relations")
 def relations(request: Request, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """All relations with their statistics in training."""
-    found = _desk(request).catalogue.relations
+    """Return the relations with their statistics in the training split."""
+    found = _service(request).relation_statistics
     page = found[offset : offset + limit]
-    return response.json({"total": len(found), "offset": offset, "relations": page})
+    return json_response({"total": len(found), "offset": offset, "relations": page})
 
 
 @router.get(
-    "/relations/{key:path}", response_model=schema.Relation, responses=problem.problems(404),
-    summary="A relation",
+    "/relations/{name:path}", response_model=responses.Relation, responses=problem_schemas(404),
+    summary="Describe a relation",
 )  # fmt: skip
-def relation(request: Request, key: Key) -> Response:
-    """Its statistics in training."""
-    catalogue = _desk(request).catalogue
-    return response.json(catalogue.relations[catalogue.relation_key(key)])
+def relation(request: Request, name: Name) -> Response:
+    """Return the statistics of a relation in the training split."""
+    service = _service(request)
+    return json_response(service.relation_statistics[service.resolve_relation(name)])
 
 
-@router.get("/run", response_model=schema.About, summary="The run")
-def about(request: Request) -> Response:
-    """Model, settings, sizes and metrics."""
-    desk = _desk(request)
-    return response.json(desk.catalogue.about_run() | {"search": desk.search})
+@router.get("/run", response_model=responses.RunDescription, summary="Describe the run")
+def describe_run(request: Request) -> Response:
+    """Return model, settings, sizes, metrics and search method of the run."""
+    found = _service(request).describe_run()
+    return json_response(found | {"search": request.app.state.search})
 
 
-@router.get("/metrics", response_model=dict[str, Any], summary="The run's metrics")
-def metrics(request: Request) -> Response:
-    """Filtered ranking metrics of its splits, with ties won, shared and lost."""
-    return response.json(_desk(request).run.metrics)
+@router.get("/metrics", response_model=dict[str, Any], summary="Ranking metrics of the run")
+def ranking_metrics(request: Request) -> Response:
+    """Return the filtered ranking metrics of each split."""
+    return json_response(_service(request).run.metrics)
 
 
-@router.get("/health", response_model=schema.Health, summary="Whether it lives")
+@router.get("/health", response_model=responses.Health, summary="Check the server")
 async def health() -> Response:
-    """Needs no token."""
-    return response.json({"status": "ok"})
+    """Return the status of the server; no token is required."""
+    return json_response({"status": "ok"})

@@ -1,4 +1,4 @@
-"""A served run, asked as if it were here."""
+"""Python client of the HTTP interface."""
 
 import http.client
 import json
@@ -14,23 +14,23 @@ from kgflow.runs.answers import COLUMNS, SCORE_COLUMNS
 if TYPE_CHECKING:
     import polars as pl
 
-SECONDS = 60.0
-"""How long an answer may take."""
+TIMEOUT = 60.0
+"""Seconds to wait for a response."""
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
-    """Follows nowhere: a token is for one server only."""
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Follow no redirect: the token is for one server only."""
 
     def redirect_request(self, *_: object) -> None:
         return None
 
 
 class Client:
-    """The other end of ``kgflow serve``.
+    """Client of ``kgflow serve``, with the methods and data frames of a run.
 
     Args:
-        url: where it listens.
-        token: what it wants to be told, if anything.
+        url: URL of the server.
+        token: bearer token of the server, if it requires one.
 
     Example:
         >>> client = Client("http://127.0.0.1:8000")
@@ -39,11 +39,11 @@ class Client:
 
     def __init__(self, url: str, token: str | None = None) -> None:
         if urlsplit(url).scheme not in ("http", "https"):
-            raise KgflowError(f"'{url}' is no address: give one such as http://127.0.0.1:8000")
+            raise KgflowError(f"'{url}' is not a URL: give one such as http://127.0.0.1:8000")
         if token is not None and not (token and token.isascii() and token.isprintable()):
-            raise KgflowError("the token is empty or holds more than printable ASCII")
+            raise KgflowError("the token is empty or not printable ASCII")
         self.url, self.token = url.rstrip("/"), token
-        self._opener = urllib.request.build_opener(_Stay)
+        self._opener = urllib.request.build_opener(_NoRedirects)
 
     def predict(
         self,
@@ -54,67 +54,68 @@ class Client:
         new: bool = False,
         types: Sequence[str] = (),
     ) -> "pl.DataFrame":
-        """As `kgflow.Run.predict`."""
-        asked = _given(head=head, relation=relation, tail=tail)
-        return self._answers(asked, k, new, types)
+        """Return the k best answers to a query, as `kgflow.Run.predict` does."""
+        query = _given(head=head, relation=relation, tail=tail)
+        return self._answers(query, k, new, types)
 
     def predict_many(
         self,
-        questions: Sequence[tuple[str | None, str | None, str | None]],
+        queries: Sequence[tuple[str | None, str | None, str | None]],
         k: int = 10,
         new: bool = False,
         types: Sequence[str] = (),
     ) -> "pl.DataFrame":
-        """Answers to many (head, relation, tail), each with None for what is asked."""
-        if not questions:
+        """Return the answers to many queries (head, relation, tail), one part of each None."""
+        if not queries:
             return _frame([], COLUMNS)
-        queries = [_given(head=h, relation=r, tail=t) for h, r, t in questions]
-        return self._answers({"queries": queries}, k, new, types)
+        bodies = [_given(head=h, relation=r, tail=t) for h, r, t in queries]
+        return self._answers({"queries": bodies}, k, new, types)
 
     def score(self, triples: Sequence[tuple[str, str, str]]) -> "pl.DataFrame":
-        """As `kgflow.Run.score`."""
+        """Return the scores of triples, as `kgflow.Run.score` does."""
         if not triples:
             return _frame([], SCORE_COLUMNS)
-        return _frame(
-            self.post("score", {"triples": [list(t) for t in triples]})["scores"], SCORE_COLUMNS
-        )
+        body = {"triples": [list(triple) for triple in triples]}
+        return _frame(self.post("score", body)["scores"], SCORE_COLUMNS)
 
     def entity(self, name: str) -> dict[str, Any]:
-        """All that is known of an entity, by name, label or number."""
-        return self.get(f"entity/{quote(name, safe='')}")
+        """Return the description of an entity by name, label or id."""
+        return self.get(f"entities/{quote(name, safe='')}")
 
     def get(self, path: str) -> dict[str, Any]:
-        """What is at an address below /v1."""
+        """Return the JSON object of a GET request to a path below /v1."""
         return self._call(urllib.request.Request(f"{self.url}/v1/{path}"))
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """What an address below /v1 answers to a JSON object."""
+        """Return the JSON object of a POST request to a path below /v1."""
         headers = {"Content-Type": "application/json"}
         content = json.dumps(body).encode()
         return self._call(urllib.request.Request(f"{self.url}/v1/{path}", content, headers))
 
     def _answers(
-        self, asked: dict[str, Any], k: int, new: bool, types: Sequence[str]
+        self, query: dict[str, Any], k: int, new: bool, types: Sequence[str]
     ) -> "pl.DataFrame":
-        kinds = [types] if isinstance(types, str) else list(types)
-        body = asked | {"k": k, "new": new, "types": kinds}
+        names = [types] if isinstance(types, str) else list(types)
+        body = query | {"k": k, "new": new, "types": names}
         return _frame(self.post("predict", body)["answers"], COLUMNS)
 
     def _call(self, request: urllib.request.Request) -> dict[str, Any]:
         if self.token is not None:
             request.add_header("Authorization", f"Bearer {self.token}")
         try:
-            with self._opener.open(request, timeout=SECONDS) as answer:
-                found = json.load(answer)
+            with self._opener.open(request, timeout=TIMEOUT) as response:
+                found = json.load(response)
         except urllib.error.HTTPError as error:
-            raise KgflowError(_reason(error)) from None
+            raise KgflowError(_detail(error)) from None
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or error
-            raise KgflowError(f"{self.url} does not answer ({reason}): is it served?") from None
+            raise KgflowError(
+                f"{self.url} does not respond ({reason}): start it with `kgflow serve`"
+            ) from None
         except ValueError:
-            raise KgflowError(f"{self.url} does not answer as kgflow does") from None
+            raise KgflowError(f"{self.url} is not a kgflow server") from None
         if not isinstance(found, dict):
-            raise KgflowError(f"{self.url} does not answer as kgflow does")
+            raise KgflowError(f"{self.url} is not a kgflow server")
         return found
 
 
@@ -122,13 +123,13 @@ def _given(**parts: str | None) -> dict[str, Any]:
     return {name: part for name, part in parts.items() if part is not None}
 
 
-def _reason(error: urllib.error.HTTPError) -> str:
-    """The server's sentence, if it has one."""
+def _detail(error: urllib.error.HTTPError) -> str:
+    """Return the error message of the server, if it has one."""
     with error:
         try:
             return str(json.load(error)["detail"])
         except (ValueError, KeyError, TypeError):
-            return f"{error.url} answers with {error.code} {error.reason}"
+            return f"{error.url} responds with {error.code} {error.reason}"
 
 
 def _frame(rows: list[dict[str, Any]], columns: dict[str, type]) -> "pl.DataFrame":

@@ -1,85 +1,131 @@
-"""What the explorer asks for over HTTP: why, which rules, what is missing, pictures."""
+"""Routes of the explorer: the page itself, explanations, rules, suggestions and plots."""
 
+from importlib.resources import files
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from kgflow.serving import response, schema
-from kgflow.serving.problem import problems
-from kgflow.serving.study import Study
+from kgflow.serving import responses
+from kgflow.serving.analysis import AnalysisService
+from kgflow.serving.requests import MAX_NAME, ExplainRequest
+from kgflow.serving.responses import json_response, problem_schemas, svg_response
 
 router = APIRouter(prefix="/v1")
+page_router = APIRouter(include_in_schema=False)
 
-Name = Annotated[str, Query(max_length=schema.NAME, description="a name, a label or a number")]
+PAGE_PATHS = ("/", "/entity", "/relation", "/relations", "/query", "/map")
+"""Paths of the page, whose script shows the view of the path."""
+
+MEDIA_TYPES = {
+    "css": "text/css; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+PAGE_FILES = {
+    path.name: (path.read_bytes(), MEDIA_TYPES[path.name.rpartition(".")[2]])
+    for path in (files("kgflow.serving") / "page").iterdir()
+}
+"""Content and media type by file name; read once, so that no request can reach other files."""
+
+Name = Annotated[str, Query(max_length=MAX_NAME, description="Name, label or id.")]
 
 
-def _study(request: Request) -> Study:
-    study: Study = request.app.state.study
-    return study
+def _analysis(request: Request) -> AnalysisService:
+    analysis: AnalysisService = request.app.state.analysis
+    return analysis
+
+
+@page_router.get("/page/{name}")
+async def page_file(name: str) -> Response:
+    """Return a file of the page."""
+    if name not in PAGE_FILES:
+        raise HTTPException(404)
+    content, media_type = PAGE_FILES[name]
+    headers = {"Content-Security-Policy": PAGE_POLICY, "Cache-Control": "no-cache"}
+    return Response(content, headers=headers, media_type=media_type)
+
+
+async def _index() -> Response:
+    return await page_file("index.html")
+
+
+for _path in PAGE_PATHS:
+    page_router.add_api_route(_path, _index, methods=["GET"])
 
 
 @router.post(
-    "/explain", response_model=schema.Explanation, responses=problems(400, 404, 503),
-    summary="Why a fact may be true",
+    "/explain", response_model=responses.Explanation, responses=problem_schemas(400, 404, 503),
+    summary="Explain a triple",
 )  # fmt: skip
-async def explain(body: schema.ExplainRequest, request: Request) -> Response:
-    """Rules that the model believes and the graph holds, and the training facts most like it."""
+async def explain(body: ExplainRequest, request: Request) -> Response:
+    """Return the rules that predict a triple, and the training triples most similar to it."""
     triple = (body.head, body.relation, body.tail)
-    return response.json({"reasons": await _study(request).explain(triple, body.n)})
+    return json_response({"reasons": await _analysis(request).explain(triple, body.n)})
 
 
 @router.get(
-    "/rules", response_model=schema.Rules, responses=problems(404, 503),
-    summary="The rules of a relation",
+    "/rules", response_model=responses.Rules, responses=problem_schemas(404, 503),
+    summary="Rules of a relation",
 )  # fmt: skip
 async def rules(request: Request, relation: Name) -> Response:
-    """What the model believes, beside what the graph holds."""
-    study = _study(request)
-    return response.json({"rules": await study.rules(study.catalogue.relation_key(relation))})
+    """Return the rules of a relation that the model or the graph supports."""
+    analysis = _analysis(request)
+    found = await analysis.rules(analysis.service.resolve_relation(relation))
+    return json_response({"rules": found})
 
 
 @router.get(
-    "/suggestions", response_model=schema.Suggestions, responses=problems(404, 503),
-    summary="What may be missing about an entity",
+    "/suggestions", response_model=responses.Suggestions, responses=problem_schemas(404, 503),
+    summary="Predicted triples about an entity",
 )  # fmt: skip
 async def suggestions(
     request: Request,
     entity: Name,
-    k: Annotated[int, Query(ge=1, le=100, description="how many, at most")] = 15,
+    k: Annotated[int, Query(ge=1, le=100, description="Largest number of triples.")] = 15,
 ) -> Response:
-    """The most probable facts that are not known, over the relations that fit it."""
-    study = _study(request)
-    return response.json({"answers": await study.suggest(study.catalogue.entity_key(entity), k)})
+    """Return the most probable unknown triples about an entity."""
+    analysis = _analysis(request)
+    found = await analysis.suggest(analysis.service.resolve_entity(entity), k)
+    return json_response({"answers": found})
 
 
-PICTURE: dict[str, Any] = {
+PLOT: dict[str, Any] = {
     "response_class": Response,
     "responses": {
         200: {"description": "SVG", "content": {"image/svg+xml": {"schema": {"type": "string"}}}},
-        **problems(404, 503),
+        **problem_schemas(404, 503),
     },
 }
 
 
-@router.get("/pictures/densities", summary="Densities of entities", **PICTURE)
+@router.get("/plots/densities", summary="Densities of entities", **PLOT)
 async def densities(
     request: Request, entity: Annotated[list[Name], Query(min_length=1, max_length=6)]
 ) -> Response:
-    """In the coordinate that tells these entities apart best."""
-    study = _study(request)
-    ids = dict.fromkeys(study.catalogue.entity_key(text) for text in entity)
-    return response.svg(await study.densities(tuple(study.catalogue.data.entities[i] for i in ids)))
+    """Plot the densities of entities in the coordinate in which they differ most."""
+    analysis = _analysis(request)
+    ids = dict.fromkeys(analysis.service.resolve_entity(text) for text in entity)
+    names = tuple(analysis.service.data.entities[i] for i in ids)
+    return svg_response(await analysis.densities(names))
 
 
-@router.get("/pictures/rules", summary="Histograms of a relation's rules", **PICTURE)
+@router.get("/plots/rules", summary="Histograms of the rules of a relation", **PLOT)
 async def histograms(request: Request, relation: Name) -> Response:
-    """The paper's statistics of the first rule of each kind."""
-    study = _study(request)
-    return response.svg(await study.histograms(study.catalogue.relation_key(relation)))
+    """Plot the statistics of the paper for the first rule of each kind."""
+    analysis = _analysis(request)
+    return svg_response(await analysis.histograms(analysis.service.resolve_relation(relation)))
 
 
-@router.get("/pictures/map", summary="Map of the entities", **PICTURE)
-async def map_(request: Request) -> Response:
-    """All entities in two dimensions."""
-    return response.svg(await _study(request).map())
+@router.get("/plots/map", summary="Map of the entities", **PLOT)
+async def entity_map(request: Request) -> Response:
+    """Plot all entities in two dimensions."""
+    return svg_response(await _analysis(request).entity_map())

@@ -1,4 +1,4 @@
-"""An application on a port, until it is told to stop."""
+"""Sockets and the uvicorn server of an application."""
 
 import signal
 import socket
@@ -10,41 +10,41 @@ from fastapi import FastAPI
 
 from kgflow.errors import KgflowError
 
-PATIENCE = 30
-"""Seconds that running requests may take to finish."""
+SHUTDOWN_SECONDS = 30
+"""Seconds that running requests may take to finish after a stop signal."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that takes connections; port 0 takes any free one."""
+    """Return a listening socket; port 0 means any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise KgflowError(
-            f"{host} port {port} cannot be listened on ({reason}): choose another --host or --port"
+            f"{host} port {port} cannot be opened ({reason}): choose another --host or --port"
         ) from None
 
 
-def address(listening: socket.socket) -> str:
-    """Where it can be reached."""
+def server_url(listening: socket.socket) -> str:
+    """Return the URL of a listening socket."""
     host, port = listening.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def serve(app: FastAPI, listening: socket.socket) -> None:
-    """Answer until SIGINT or SIGTERM; what runs then is finished first."""
+    """Serve until SIGINT or SIGTERM, and then finish the running requests."""
 
     def stop(_: int, __: FrameType | None) -> None:
         sys.exit(0)
 
-    # uvicorn raises the signal again once it is done: being told to stop is no failure.
+    # uvicorn raises the signal again at its end: a requested stop is not a failure.
     signal.signal(signal.SIGTERM, stop)
     config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=PATIENCE,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
     uvicorn.Server(config).run(sockets=[listening])

@@ -1,25 +1,17 @@
-"""The search for good settings."""
+"""Hyperparameter search by validation MRR, with optuna."""
 
-from kgflow.tuning.hyperband import HyperbandProtocol
 from kgflow.tuning.paper import PaperProtocol
-from kgflow.tuning.protocol import Protocol
-from kgflow.tuning.search import Search, Tried, best_experiment, tune
-from kgflow.tuning.tpe import TpeProtocol
-
-PROTOCOLS: dict[str, type[Protocol]] = {
-    "paper": PaperProtocol,
-    "tpe": TpeProtocol,
-    "hyperband": HyperbandProtocol,
-}
+from kgflow.tuning.protocol import PROTOCOLS, HyperbandProtocol, TpeProtocol, TuningProtocol
+from kgflow.tuning.search import HyperparameterSearch, TrialResult, best_experiment, tune
 
 __all__ = [
     "PROTOCOLS",
     "HyperbandProtocol",
+    "HyperparameterSearch",
     "PaperProtocol",
-    "Protocol",
-    "Search",
     "TpeProtocol",
-    "Tried",
+    "TrialResult",
+    "TuningProtocol",
     "best_experiment",
     "tune",
 ]

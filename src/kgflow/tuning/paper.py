@@ -1,9 +1,9 @@
-"""The paper's protocol."""
+"""The tuning protocol of the paper."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from kgflow.tuning.protocol import Protocol
+from kgflow.tuning.protocol import TuningProtocol
 
 if TYPE_CHECKING:
     import optuna
@@ -14,99 +14,99 @@ GRIDS: Mapping[str, Sequence[float]] = {
     "training.lr_schedule.decay": (0.9, 0.93, 0.95, 1.0),
     "training.batch_size": (128, 256, 512, 1024),
 }
-"""In the order of the search."""
+"""Grids in the order of the search."""
 
-START = {
+INITIAL = {
     "training.loss.margin": 0.0,
     "training.optimizer.lr": 0.001,
     "training.lr_schedule.decay": 0.95,
     "training.batch_size": 512,
 }
-"""Where settings stand until their turn comes, which the paper does not say."""
+"""Values before a hyperparameter is searched; the paper does not state them."""
 
 
-class PaperProtocol(Protocol):
-    """The best margin first, then the best learning rate, decay and batch size, over grids.
+class PaperProtocol(TuningProtocol):
+    """Grid search of one hyperparameter after the other: margin, learning rate, decay, batch size.
 
-    Each grid is tried with the best of what was searched before and the start of what was not;
-    together 26 trials. Every trial goes to its end.
+    Each grid is tried with the best values of the hyperparameters before it and the initial values
+    of those after it: 26 trials. No trial is pruned.
 
     Args:
-        matrix: whether the model is a matrix product, which is all the same here.
-        epochs: of a trial, likewise.
-        grids: the values of each setting, in the order of the search.
-        start: the values before.
+        inner_product: not used.
+        epochs: not used.
+        grids: values of each hyperparameter, in the order of the search.
+        initial: value of each hyperparameter before it is searched.
 
     Reference:
         Xiao, He, Cao: Knowledge Graph Embedding by Normalizing Flows, AAAI 2023, appendix.
     """
 
-    fixed: ClassVar = {"training.loss.dropout": 0.0, "training.ema_decay": 0.0}
-    usual = 26
+    name, default_trials = "paper", 26
+    fixed_settings: ClassVar = {"training.loss.dropout": 0.0, "training.ema_decay": 0.0}
 
     def __init__(
         self,
-        matrix: bool = True,
+        inner_product: bool = True,
         epochs: int = 80,
         grids: Mapping[str, Sequence[float]] = GRIDS,
-        start: Mapping[str, float] = START,
+        initial: Mapping[str, float] = INITIAL,
     ) -> None:
-        super().__init__(matrix, epochs)
-        self.grids, self.start = grids, start
+        super().__init__(inner_product, epochs)
+        self.grids, self.initial = grids, initial
 
     def sampler(self, seed: int) -> "optuna.samplers.BaseSampler":
-        """Nothing is drawn."""
+        """Return a random sampler, which is never used since all trials are enqueued."""
         import optuna
 
         return optuna.samplers.RandomSampler(seed)
 
     def pruner(self) -> "optuna.pruners.BasePruner":
-        """None."""
+        """Return a pruner that never prunes."""
         import optuna
 
         return optuna.pruners.NopPruner()
 
-    def prepare(self, study: "optuna.Study") -> bool:
-        """Put the next setting in the study's queue."""
-        tried = [(t.params, t.value) for t in study.trials if t.value is not None]
-        # What waits or runs has no value yet; what waits keeps its settings aside.
-        open_ = [
+    def enqueue_next(self, study: "optuna.Study") -> bool:
+        """Enqueue the next point of the grids; return False at the end."""
+        finished = [(t.params, t.value) for t in study.trials if t.value is not None]
+        # Waiting and running trials have no value yet; waiting ones have their settings elsewhere.
+        started = [
             t.system_attrs.get("fixed_params", t.params) for t in study.trials if t.value is None
         ]
-        found = self.following(tried, open_)
-        if found is not None:
-            study.enqueue_trial(found)
-        return found is not None
+        settings = self.next_settings(finished, started)
+        if settings is not None:
+            study.enqueue_trial(settings)
+        return settings is not None
 
-    def settings(self, trial: "optuna.Trial") -> dict[str, Any]:
-        """As queued."""
+    def suggest_settings(self, trial: "optuna.Trial") -> dict[str, Any]:
+        """Return the settings with which the trial was enqueued."""
         return {k: trial.suggest_categorical(k, grid) for k, grid in self.grids.items()}
 
-    def following(
+    def next_settings(
         self,
-        tried: Sequence[tuple[Mapping[str, float], float]],
-        begun: Sequence[Mapping[str, float]] = (),
+        finished: Sequence[tuple[Mapping[str, float], float]],
+        started: Sequence[Mapping[str, float]] = (),
     ) -> dict[str, float] | None:
-        """The settings to try after these, or None at the end.
+        """Return the settings of the next trial, or None at the end.
 
         Args:
-            tried: settings and what they reached.
-            begun: settings that somebody tries already; they come last.
+            finished: settings and validation MRR of finished trials.
+            started: settings of unfinished trials, which are tried last.
 
         Example:
-            >>> protocol = PaperProtocol(grids={"lr": (1.0, 2.0)}, start={"lr": 1.0})
-            >>> protocol.following([({"lr": 1.0}, 0.3)])
+            >>> protocol = PaperProtocol(grids={"lr": (1.0, 2.0)}, initial={"lr": 1.0})
+            >>> protocol.next_settings([({"lr": 1.0}, 0.3)])
             {'lr': 2.0}
-            >>> protocol.following([({"lr": 1.0}, 0.3), ({"lr": 2.0}, 0.2)]) is None
+            >>> protocol.next_settings([({"lr": 1.0}, 0.3), ({"lr": 2.0}, 0.2)]) is None
             True
         """
-        best = dict(self.start)
+        best = dict(self.initial)
         for name, grid in self.grids.items():
             line = [best | {name: value} for value in grid]
-            reached = [max((v for p, v in tried if p == x), default=None) for x in line]
-            left = [x for x, value in zip(line, reached, strict=True) if value is None]
+            values = [max((v for p, v in finished if p == x), default=None) for x in line]
+            left = [x for x, value in zip(line, values, strict=True) if value is None]
             if left:
-                # Whoever began one may have died: then it is tried again, after the others.
-                return next((x for x in left if x not in begun), left[0])
-            best = max(zip(reached, line, strict=True), key=lambda pair: pair[0] or 0.0)[1]
+                # A started trial may never finish: then it is tried again, after the others.
+                return next((x for x in left if x not in started), left[0])
+            best = max(zip(values, line, strict=True), key=lambda pair: pair[0] or 0.0)[1]
         return None

@@ -1,4 +1,4 @@
-"""Many trainings, each with other settings, noted in a study that many may share."""
+"""Hyperparameter search in an optuna study, which several processes may share."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -14,46 +14,46 @@ from kgflow.models import build
 from kgflow.runs.build import complete
 from kgflow.runs.training import best_validation
 from kgflow.training import Diverged, Record
-from kgflow.tuning.protocol import Protocol
+from kgflow.tuning.protocol import TuningProtocol
 
 if TYPE_CHECKING:
     import optuna
 
 
 @dataclass(frozen=True)
-class Search:
-    """What is searched.
+class HyperparameterSearch:
+    """A search for the training settings with the best validation MRR.
 
     Args:
-        data: the graph, reduced if it shall be.
-        base: the keys of an experiment: all that is fixed, and settings before their turn.
-        protocol: how.
-        storage: an SQLite file that keeps the study, or None to forget it.
-        device: where to train.
+        data: graph to train on, possibly a reduced one.
+        base: keys of the experiment that are not searched.
+        protocol: class of the tuning protocol.
+        storage: SQLite file of the study, or None to keep it in memory.
+        device: device to train on.
     """
 
     data: Dataset
     base: Mapping[str, Any]
-    protocol: type[Protocol]
+    protocol: type[TuningProtocol]
     storage: Path | None = None
     device: str = "cpu"
 
     def experiment(self, settings: Mapping[str, Any]) -> Experiment:
-        """The experiment with these training settings."""
-        values = merge(expand(self.protocol.fixed), self.base)
+        """Return the experiment with these training settings."""
+        values = merge(expand(self.protocol.fixed_settings), self.base)
         return complete(merge(values, expand(settings)), "tune")
 
-    def make_protocol(self) -> Protocol:
-        """The protocol, for this search's model."""
+    def make_protocol(self) -> TuningProtocol:
+        """Return the protocol for the model of this search."""
         experiment = self.experiment({})
         model = experiment.model
-        matrix = build(model.name, 1, 2, model.dim, model.options).interaction is None
-        return self.protocol(matrix, experiment.training.epochs)
+        inner_product = build(model.name, 1, 2, model.dim, model.options).interaction is None
+        return self.protocol(inner_product, experiment.training.epochs)
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A trial: its number, what became of it, its settings and its best validation MRR."""
+class TrialResult:
+    """A trial: its number, final state, settings and best validation MRR."""
 
     number: int
     state: str
@@ -62,45 +62,45 @@ class Tried:
 
 
 def tune(
-    search: Search,
+    search: HyperparameterSearch,
     trials: int | None = None,
     jobs: int = 1,
     progress: Callable[[int], None] = lambda done: None,
-) -> list[Tried]:
-    """Search, and give all trials of the study, the best first.
+) -> list[TrialResult]:
+    """Run a hyperparameter search and return all trials of the study, the best first.
 
     Args:
-        search: what is searched.
-        trials: how many there shall be, those of earlier calls included; None: to the end.
-        jobs: processes at a time.
-        progress: told how many are done.
+        search: search to run.
+        trials: number of trials including those of earlier calls, or None for all of the protocol.
+        jobs: number of parallel processes.
+        progress: progress callback, called with the number of finished trials.
     """
     if jobs > 1 and search.storage is None:
-        raise KgflowError("several processes share a study in a file: give --storage")
+        raise KgflowError("several processes share a study through a file: give --storage")
     if not len(search.data.valid):
-        raise KgflowError(f"{search.data.name} has no valid facts to judge settings by")
-    search.experiment({})  # refused before anything is run
-    study = _open(search, seed=0)
+        raise KgflowError(f"{search.data.name} has no validation triples to compare settings with")
+    search.experiment({})  # invalid settings fail before the first trial
+    study = _open_study(search, seed=0)
     if jobs == 1:
-        _work(study, search, trials, progress)
+        _run_trials(study, search, trials, progress)
     else:
         with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            list(pool.map(_join, [search] * jobs, [trials] * jobs, range(jobs)))
-    return sorted(map(_tried, study.trials), key=_order)
+            list(pool.map(_run_worker, [search] * jobs, [trials] * jobs, range(jobs)))
+    return sorted(map(_result, study.trials), key=_order)
 
 
-def best_experiment(search: Search, found: list[Tried]) -> Experiment:
-    """The experiment of the best trial."""
-    if not found or found[0].state != "complete":
-        raise KgflowError("no trial came to an end: there is nothing to choose from")
-    return search.experiment(found[0].settings)
+def best_experiment(search: HyperparameterSearch, results: list[TrialResult]) -> Experiment:
+    """Return the experiment of the best trial."""
+    if not results or results[0].state != "complete":
+        raise KgflowError("no trial was completed: run more trials")
+    return search.experiment(results[0].settings)
 
 
-def _open(search: Search, seed: int) -> "optuna.Study":
+def _open_study(search: HyperparameterSearch, seed: int) -> "optuna.Study":
     try:
         import optuna
     except ImportError:
-        raise KgflowError("install optuna first: pip install 'kgflow[tune]'") from None
+        raise KgflowError("tuning needs optuna: install kgflow[tune]") from None
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     protocol = search.make_protocol()
     study = optuna.create_study(
@@ -111,11 +111,11 @@ def _open(search: Search, seed: int) -> "optuna.Study":
         direction="maximize",
         load_if_exists=True,
     )
-    about = {**search.base, "protocol": search.protocol.__name__, "facts": search.data.digest()}
-    if study.user_attrs.get("search", about) != about:
-        raise KgflowError(f"{search.storage} holds a search for something else: take another file")
-    study.set_user_attr("search", about)
-    # A search that goes on must not draw again what it drew at its beginning.
+    identity = {**search.base, "protocol": search.protocol.__name__, "digest": search.data.digest()}
+    if study.user_attrs.get("search", identity) != identity:
+        raise KgflowError(f"{search.storage} contains a different search: choose another file")
+    study.set_user_attr("search", identity)
+    # A continued search must not repeat the samples of its beginning.
     study.sampler = protocol.sampler(seed + 1000 * len(study.trials))
     return study
 
@@ -129,38 +129,44 @@ def _storage(path: Path | None) -> "optuna.storages.RDBStorage | None":
     if not path.absolute().parent.is_dir():
         raise KgflowError(f"{path} cannot be written: {path.absolute().parent} does not exist")
     try:
-        # Others may hold the file for a moment: that is waited for.
+        # Another process may lock the file for a moment.
         wait = {"connect_args": {"timeout": 60}}
         return optuna.storages.RDBStorage(f"sqlite:///{path.absolute()}", engine_kwargs=wait)
     except DatabaseError:
-        raise KgflowError(f"{path} is no study of kgflow: take another file") from None
+        raise KgflowError(f"{path} is not a kgflow study: choose another file") from None
 
 
-def _join(search: Search, trials: int | None, seed: int) -> None:
-    """Work on a study that others work on, too."""
+def _run_worker(search: HyperparameterSearch, trials: int | None, seed: int) -> None:
+    """Run trials of a study that other processes work on, too."""
     import torch
 
     torch.set_num_threads(1)
-    _work(_open(search, seed), search, trials, lambda done: None)
+    _run_trials(_open_study(search, seed), search, trials, lambda done: None)
 
 
-def _work(
-    study: "optuna.Study", search: Search, trials: int | None, progress: Callable[[int], None]
+def _run_trials(
+    study: "optuna.Study",
+    search: HyperparameterSearch,
+    trials: int | None,
+    progress: Callable[[int], None],
 ) -> None:
     protocol = search.make_protocol()
     progress(_finished(study))
-    while (trials is None or _finished(study) < trials) and protocol.prepare(study):
-        _try(study, search, protocol)
+    while (trials is None or _finished(study) < trials) and protocol.enqueue_next(study):
+        _run_trial(study, search, protocol)
         progress(_finished(study))
 
 
-def _try(study: "optuna.Study", search: Search, protocol: Protocol) -> None:
+def _run_trial(
+    study: "optuna.Study", search: HyperparameterSearch, protocol: TuningProtocol
+) -> None:
     import optuna
 
     trial = study.ask()
     try:
-        experiment = search.experiment(protocol.settings(trial))
-        study.tell(trial, best_validation(experiment, search.data, search.device, [Report(trial)]))
+        experiment = search.experiment(protocol.suggest_settings(trial))
+        callbacks = [PruningCallback(trial)]
+        study.tell(trial, best_validation(experiment, search.data, search.device, callbacks))
     except Diverged:
         study.tell(trial, 0.0)
     except optuna.TrialPruned:
@@ -170,20 +176,20 @@ def _try(study: "optuna.Study", search: Search, protocol: Protocol) -> None:
         raise
 
 
-class Report:
-    """A training callback: tells a trial of every validation, and ends it if it falls behind."""
+class PruningCallback:
+    """A training callback that reports each validation MRR and stops a pruned trial."""
 
     def __init__(self, trial: "optuna.Trial") -> None:
         self.trial = trial
 
     def on_start(self, epoch: int, batches: int) -> None:
-        """Nothing to tell."""
+        """Do nothing."""
 
     def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
-        """Nothing to tell."""
+        """Do nothing."""
 
     def on_epoch(self, record: Record) -> None:
-        """Tell of the validation."""
+        """Report the validation MRR, if the epoch has one."""
         import optuna
 
         if "mrr" in record:
@@ -196,10 +202,10 @@ def _finished(study: "optuna.Study") -> int:
     return sum(t.state.name in ("COMPLETE", "PRUNED") for t in study.trials)
 
 
-def _tried(trial: "optuna.trial.FrozenTrial") -> Tried:
-    return Tried(trial.number, trial.state.name.lower(), dict(trial.params), trial.value)
+def _result(trial: "optuna.trial.FrozenTrial") -> TrialResult:
+    return TrialResult(trial.number, trial.state.name.lower(), dict(trial.params), trial.value)
 
 
-def _order(tried: Tried) -> tuple[bool, float, int]:
-    """Whole trials first, and the best of them."""
-    return tried.state != "complete", -(tried.mrr or 0.0), tried.number
+def _order(trial: TrialResult) -> tuple[bool, float, int]:
+    """Return a sort key: completed trials first, by descending MRR."""
+    return trial.state != "complete", -(trial.mrr or 0.0), trial.number

@@ -102,7 +102,9 @@ def evaluate_confidence(
         mapped = errors(fit_confidence(_scores(scorer, data.valid), known)(score), true)
         constant = errors(np.full(len(true), known.mean()), true)
     direct = errors(torch.sigmoid(torch.from_numpy(score + margin)).numpy(), true)
-    queries = QueryIndex.build(facts, len(data.entities), len(data.relations), inverse_relations=False)
+    queries = QueryIndex.build(
+        facts, len(data.entities), len(data.relations), inverse_relations=False
+    )
     ranks = rank_known_answers(model, queries, data.known, progress=progress)
     linear = ndcg(ranks).mean()
     exponential = ndcg(ranks._replace(gain=2**ranks.gain - 1)).mean()

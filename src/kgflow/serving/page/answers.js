@@ -1,68 +1,67 @@
-// Ranked answers, each with how probable and how uncertain it is, and why it was given.
+// Ranked answers with probability, certainty and explanation.
 
-import { post, theRun } from "/page/api.js";
+import { getRun, post } from "/page/api.js";
 import { el, entityLink, number, relationLink } from "/page/dom.js";
 
-/** A list of answers as `/v1/predict` gives them; `title` says what is shown of each. */
-export function answers(rows, title = answered) {
-  if (!rows.length) return el("p", { class: "soft" }, "No answer is left: all are known.");
+/** A list of answers of `/v1/predict`; `title` returns the heading of an answer. */
+export function answers(rows, title = answerLink) {
+  if (!rows.length) return el("p", { class: "soft" }, "No new answers.");
   return el("ol", { class: "answers" }, rows.map((row) => el("li", {}, line(row, title))));
 }
 
-/** The answer alone, where the question stands above. */
-export function answered(row) {
-  return row.asked === "relation" ? relationLink(row.relation) : entityLink(row[row.asked], row.answer);
+/** A link to the predicted part. */
+export function answerLink(row) {
+  return row.target === "relation" ? relationLink(row.relation) : entityLink(row[row.target], row.answer);
 }
 
 function line(row, title) {
   const probability = `${(100 * row.probability).toFixed(row.probability < 0.0995 ? 1 : 0)} %`;
-  const sure = row.uncertainty === null ? null : certainty(row);
-  const box = el("div", { class: "why", hidden: true });
+  const box = el("div", { class: "explanation", hidden: true });
   return el("div", { class: "answer" },
     el("div", { class: "what" }, title(row)),
     el("div", { class: "marks" },
       el("span", { class: `badge ${row.known ? "known" : "new"}` }, row.known ? "known" : "new"),
-      row.trained ? null : el("span", { class: "badge", title: "Not seen in training" }, "unseen"),
-      whyButton(row, box)),
+      row.trained ? null : el("span", { class: "badge", title: "Not in the training split" }, "untrained"),
+      explainButton(row, box)),
     el("div", { class: "measure" },
       el("meter", { min: 0, max: 1, value: row.probability, "aria-label": `probability ${probability}` }),
-      el("span", {}, probability), sure),
+      el("span", {}, probability), row.uncertainty === null ? null : certainty(row)),
     box);
 }
 
-/** How sure the model is of the answer itself, by its place among all entities. */
+/** The certainty of the answer: its percentile among all entities. */
 function certainty(row) {
-  const title = `Entropy change H(f(x0)) − H(x0) of the answer: ${number(row.uncertainty, 4)} nats, lower is surer`;
-  const node = el("span", { title }, `entropy ${number(row.uncertainty)}`);
-  theRun().then(({ uncertainty }) => {
-    if (uncertainty === null || row.asked === "relation") return;
-    const below = uncertainty.filter((limit) => limit !== null && limit < row.uncertainty).length;
-    node.textContent = `surer than ${Math.max(0, 100 - below)} %`;
+  const title = `Entropy change H(f(x0)) − H(x0) of the answer: ${number(row.uncertainty, 4)} nats; lower is more certain`;
+  const node = el("span", { title }, `entropy change ${number(row.uncertainty)}`);
+  getRun().then(({ uncertainty_percentiles: percentiles }) => {
+    if (percentiles === null || row.target === "relation") return;
+    const below = percentiles.filter((limit) => limit !== null && limit < row.uncertainty).length;
+    node.textContent = `certainty ${Math.max(0, 100 - below)} %`;
   }, () => {});
   return node;
 }
 
-function whyButton(row, box) {
-  const about = `${row.head}, ${row.relation}, ${row.tail}`;
+function explainButton(row, box) {
+  const triple = `${row.head}, ${row.relation}, ${row.tail}`;
   const button = el("button", {
-    class: "plain", type: "button", "aria-expanded": "false", "aria-label": `Why ${about}?`,
+    class: "plain", type: "button", "aria-expanded": "false", "aria-label": `Explain ${triple}`,
     click: async () => {
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));
       box.hidden = !open;
-      if (open && !box.childNodes.length) await fill(row, box);
+      if (open && !box.childNodes.length) await explain(row, box);
     },
   }, "why?");
   return button;
 }
 
-async function fill({ head, relation, tail }, box) {
+async function explain({ head, relation, tail }, box) {
   box.textContent = "…";
   try {
     const { reasons } = await post("/v1/explain", { head, relation, tail });
     box.replaceChildren(...(reasons.length
       ? [el("ul", {}, reasons.map((reason) => el("li", {}, reason.text)))]
-      : ["Nothing known stands near it: take it with care."]));
+      : ["No rule and no similar triple supports this answer."]));
   } catch (error) {
     box.replaceChildren(el("span", { class: "bad" }, error.message));
   }

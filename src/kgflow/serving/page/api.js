@@ -1,11 +1,11 @@
-// The service behind the page.
+// Requests to the HTTP interface.
 
 const TOKEN = "kgflow-token";
 
-/** What the service refused, in its own sentence. */
-export class Refused extends Error {
-  constructor(status, sentence) {
-    super(sentence);
+/** An error response, with the message of the server. */
+export class RequestError extends Error {
+  constructor(status, message) {
+    super(message);
     this.status = status;
   }
 }
@@ -13,24 +13,24 @@ export class Refused extends Error {
 async function call(path, options = {}) {
   const token = sessionStorage.getItem(TOKEN);
   const headers = { ...options.headers, ...(token ? { Authorization: `Bearer ${token}` } : {}) };
-  let answer;
+  let response;
   try {
-    answer = await fetch(path, { ...options, headers });
+    response = await fetch(path, { ...options, headers });
   } catch {
-    throw new Refused(0, "The service does not answer. Is it still running?");
+    throw new RequestError(0, "The server does not respond. Is it still running?");
   }
-  if (answer.ok) return answer;
-  const problem = await answer.json().catch(() => ({}));
-  throw new Refused(answer.status, problem.detail ?? `The service answered ${answer.status}.`);
+  if (response.ok) return response;
+  const problem = await response.json().catch(() => ({}));
+  throw new RequestError(response.status, problem.detail ?? `The server responded with ${response.status}.`);
 }
 
-const query = (parameters) => {
+const queryString = (parameters) => {
   const pairs = Object.entries(parameters).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((one) => [name, one]));
+    (Array.isArray(value) ? value : [value]).map((item) => [name, item]));
   return pairs.length ? `?${new URLSearchParams(pairs)}` : "";
 };
 
-export const get = async (path, parameters = {}) => (await call(path + query(parameters))).json();
+export const get = async (path, parameters = {}) => (await call(path + queryString(parameters))).json();
 
 export const post = async (path, body) =>
   (await call(path, {
@@ -38,13 +38,13 @@ export const post = async (path, body) =>
   })).json();
 
 let run;
-/** The run, asked for once. */
-export const theRun = () => (run ??= get("/v1/run").catch((error) => { run = undefined; throw error; }));
+/** The description of the run, requested once. */
+export const getRun = () => (run ??= get("/v1/run").catch((error) => { run = undefined; throw error; }));
 
-/** A picture's address; fetched here, since an <img> sends no token. */
-export async function picture(path, parameters = {}) {
-  const answer = await call(path + query(parameters));
-  return URL.createObjectURL(await answer.blob());
+/** The URL of a plot, fetched by script since an <img> sends no token. */
+export async function plotUrl(path, parameters = {}) {
+  const response = await call(path + queryString(parameters));
+  return URL.createObjectURL(await response.blob());
 }
 
-export const remember = (token) => sessionStorage.setItem(TOKEN, token);
+export const saveToken = (token) => sessionStorage.setItem(TOKEN, token);

@@ -1,25 +1,25 @@
-// Which address shows what; links and the back button work as everywhere.
+// Routing: the view of each path; links and the back button work without reloading.
 
-import { Refused, remember, theRun } from "/page/api.js";
-import { ask } from "/page/ask.js";
-import { address, el } from "/page/dom.js";
+import { getRun, RequestError, saveToken } from "/page/api.js";
+import { query } from "/page/query.js";
+import { el, pageUrl } from "/page/dom.js";
 import { entity } from "/page/entity.js";
 import { home } from "/page/home.js";
 import { map } from "/page/map.js";
 import { relation, relations } from "/page/relation.js";
 import { search } from "/page/search.js";
 
-const PAGES = { "/": home, "/entity": entity, "/relation": relation, "/relations": relations, "/ask": ask, "/map": map };
+const PAGES = { "/": home, "/entity": entity, "/relation": relation, "/relations": relations, "/query": query, "/map": map };
 const main = document.getElementById("main");
-let shown = 0;
+let requests = 0;
 
-export function go(where) {
-  history.pushState({}, "", where);
+export function go(url) {
+  history.pushState({}, "", url);
   return show(true);
 }
 
-async function show(moved) {
-  const mine = (shown += 1);
+async function show(navigated) {
+  const request = (requests += 1);
   const { pathname, search: text } = location;
   for (const link of document.querySelectorAll(".bar nav a")) {
     if (link.getAttribute("href") === pathname) link.setAttribute("aria-current", "page");
@@ -28,36 +28,36 @@ async function show(moved) {
   main.setAttribute("aria-busy", "true");
   const page = PAGES[pathname] ?? missing;
   const { title, body } = await page({ parameters: new URLSearchParams(text), go }).catch(failed);
-  if (mine !== shown) return; // another page was asked for meanwhile
+  if (request !== requests) return; // another page was requested meanwhile
   document.title = `${title} · kgflow`;
   main.replaceChildren(...body.filter((part) => part !== null));
   main.removeAttribute("aria-busy");
-  if (moved) {
+  if (navigated) {
     main.focus({ preventScroll: true });
     scrollTo(0, 0);
   }
 }
 
-const missing = async () => { throw new Refused(404, "There is no such page."); };
+const missing = async () => { throw new RequestError(404, "This page does not exist."); };
 
 function failed(error) {
   if (error.status === 401) return { title: "Sign in", body: [signIn()] };
-  if (!(error instanceof Refused)) console.error(error);
-  const sentence = error instanceof Refused ? error.message : "Something went wrong here.";
-  return { title: "Not found", body: [el("h1", {}, "That did not work"), el("p", { class: "bad" }, sentence)] };
+  if (!(error instanceof RequestError)) console.error(error);
+  const message = error instanceof RequestError ? error.message : "Internal error: see the browser console.";
+  return { title: "Error", body: [el("h1", {}, "Error"), el("p", { class: "bad" }, message)] };
 }
 
 function signIn() {
   const field = el("input", { id: "token", type: "password", autocomplete: "off" });
-  const submit = (event) => { event.preventDefault(); remember(field.value); start(); };
+  const submit = (event) => { event.preventDefault(); saveToken(field.value); start(); };
   return el("form", { class: "card", submit },
-    el("h1", {}, "This service asks for a token"),
+    el("h1", {}, "This server requires a token"),
     el("label", { for: "token" }, "Token"), field,
-    el("p", {}, el("button", { class: "main", type: "submit" }, "Go on")));
+    el("p", {}, el("button", { class: "main", type: "submit" }, "Sign in")));
 }
 
-async function foot() {
-  const run = await theRun().catch(() => null);
+async function footer() {
+  const run = await getRun().catch(() => null);
   const text = run ? `${run.data} · ${run.model.name}, n = ${run.model.dim} · kgflow ${run.kgflow}` : "kgflow";
   document.getElementById("foot").replaceChildren(text, " · ", el("a", { href: "/v1/openapi.json" }, "API"));
 }
@@ -79,11 +79,11 @@ document.addEventListener("keydown", (event) => {
 
 document.getElementById("search").append(search({
   label: "Find an entity", placeholder: "Find an entity  ( / )", hidden: true,
-  choose: (found) => go(address("/entity", { name: found.name })),
+  choose: (found) => go(pageUrl("/entity", { name: found.name })),
 }).node);
 
 function start() {
-  foot();
+  footer();
   show(false);
 }
 

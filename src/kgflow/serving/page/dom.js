@@ -1,6 +1,6 @@
-// Elements without a framework. Text is always text: nothing that a name holds becomes markup.
+// DOM elements without a framework. Text is never parsed as HTML, so that names cannot inject markup.
 
-/** An element; attributes that are functions listen to the event of their name. */
+/** An element; attributes that are functions become event listeners. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -12,32 +12,32 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** An address of this page, with what it is about. */
-export function address(page, about = {}) {
-  const given = Object.entries(about).filter(([, value]) => value !== undefined && value !== "");
+/** The URL of a view with its parameters. */
+export function pageUrl(page, parameters = {}) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
   const text = new URLSearchParams(given).toString();
   return text ? `${page}?${text}` : page;
 }
 
-export const entityLink = (name, label) => el("a", { href: address("/entity", { name }) }, label ?? name);
+export const entityLink = (name, label) => el("a", { href: pageUrl("/entity", { name }) }, label ?? name);
 
-export const relationLink = (name) => el("a", { href: address("/relation", { name }) }, name);
+export const relationLink = (name) => el("a", { href: pageUrl("/relation", { name }) }, name);
 
-/** A number as people read it. */
+/** A number with few digits. */
 export function number(value, digits = 3) {
   if (value === null || value === undefined) return "–";
   if (Number.isInteger(value)) return value.toLocaleString("en");
   return Math.abs(value) >= 100 ? value.toFixed(1) : value.toPrecision(digits);
 }
 
-/** Titles above numbers. */
-export function numbers(pairs) {
+/** Numbers with their titles. */
+export function statistics(pairs) {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined);
-  return el("dl", { class: "numbers" }, shown.map(([name, value]) =>
+  return el("dl", { class: "statistics" }, shown.map(([name, value]) =>
     el("div", {}, el("dt", {}, name), el("dd", {}, typeof value === "number" ? number(value) : value))));
 }
 
-/** A table; columns are [title, row => cell, whether it is a number]. */
+/** A table; columns are [title, row => cell, whether it is numeric]. */
 export function table(caption, columns, rows) {
   const kind = (isNumber) => (isNumber ? { class: "number" } : {});
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },

@@ -1,17 +1,17 @@
-// One entity: what is known of it beside what is predicted, what is near, and its densities.
+// An entity: known and predicted triples, nearest neighbours and densities.
 
 import { get } from "/page/api.js";
 import { answers } from "/page/answers.js";
-import { chart } from "/page/chart.js";
-import { el, entityLink, number, numbers, relationLink } from "/page/dom.js";
+import { plot } from "/page/plot.js";
+import { el, entityLink, number, relationLink, statistics } from "/page/dom.js";
 
-const SHOWN = 200; // facts on the page
+const MAX_TRIPLES = 200; // known triples on the page
 
 export async function entity({ parameters }) {
   const name = parameters.get("name") ?? "";
-  const path = `/v1/entity/${encodeURIComponent(name)}`;
+  const path = `/v1/entities/${encodeURIComponent(name)}`;
   const [found, suggested] = await Promise.all([
-    get(path, { limit: SHOWN }), get("/v1/suggestions", { entity: name, k: 15 }),
+    get(path, { limit: MAX_TRIPLES }), get("/v1/suggestions", { entity: name, k: 15 }),
   ]);
   return {
     title: found.label,
@@ -20,54 +20,54 @@ export async function entity({ parameters }) {
       el("p", {},
         found.types.map((type) => el("span", { class: "tag" }, type)),
         found.label === found.name ? null : el("span", { class: "soft" }, found.name)),
-      found.trained ? null : el("p", { class: "bad" }, "Training never saw it: what is predicted is a guess."),
-      numbers([
-        ["known facts", found.fact_count],
-        ["uncertainty (nats)", found.uncertainty === null ? null : number(found.uncertainty)],
-        ["surer than", found.surer === null ? null : `${Math.round(100 * found.surer)} % of entities`],
+      found.trained ? null : el("p", { class: "bad" }, "This entity is not in the training split: its predictions are not reliable."),
+      statistics([
+        ["known facts", found.triple_count],
+        ["entropy change (nats)", found.uncertainty === null ? null : number(found.uncertainty)],
+        ["certainty", found.certainty === null ? null : `${Math.round(100 * found.certainty)} %`],
       ]),
       el("div", { class: "stack" },
         el("div", { class: "two" },
           el("section", { class: "card", "aria-labelledby": "known" },
-            el("h2", { id: "known" }, "Known"), known(found)),
+            el("h2", { id: "known" }, "Known facts"), known(found)),
           el("section", { class: "card", "aria-labelledby": "predicted" },
-            el("h2", { id: "predicted" }, "Predicted"),
-            el("p", { class: "note" }, "The most probable facts that the graph does not hold."),
-            answers(suggested.answers, sentence))),
+            el("h2", { id: "predicted" }, "Predicted facts"),
+            el("p", { class: "note" }, "The most probable facts that are not in the graph."),
+            answers(suggested.answers, tripleText))),
         el("section", { class: "card", "aria-labelledby": "near" },
-          el("h2", { id: "near" }, "Near it"),
-          el("ul", { class: "facts" }, found.neighbours.map((near) => el("li", {},
+          el("h2", { id: "near" }, "Nearest neighbours"),
+          el("ul", { class: "links" }, found.neighbours.map((near) => el("li", {},
             entityLink(near.name, near.label), " ",
             el("span", { class: "note" }, `${number(near.value)}`)))),
-          el("p", { class: "note" }, `By ${found.measure} in the model's own space.`),
-          chart("/v1/pictures/densities", { entity: [name, ...found.neighbours.slice(0, 3).map((n) => n.name)] }, {
-            text: `Densities of ${found.label} and of what is near it`,
-            caption: "One coordinate of each distribution, the one that tells them apart best: "
-              + "narrow is certain, overlapping is alike.",
+          el("p", { class: "note" }, `By ${found.measure} of the key vectors.`),
+          plot("/v1/plots/densities", { entity: [name, ...found.neighbours.slice(0, 3).map((n) => n.name)] }, {
+            text: `Densities of ${found.label} and its nearest neighbours`,
+            caption: "The coordinate in which the distributions differ most. A narrow density means a certain "
+              + "entity, overlapping densities mean similar entities.",
           }))),
     ],
   };
 }
 
-function sentence(row) {
-  return el("span", {}, row.asked === "head" ? entityLink(row.head, row.answer) : row.head_label,
+function tripleText(row) {
+  return el("span", {}, row.target === "head" ? entityLink(row.head, row.answer) : row.head_label,
     " ", relationLink(row.relation), " ",
-    row.asked === "tail" ? entityLink(row.tail, row.answer) : row.tail_label);
+    row.target === "tail" ? entityLink(row.tail, row.answer) : row.tail_label);
 }
 
 function known(found) {
   const groups = new Map();
-  for (const fact of found.facts) {
-    const forward = fact.head === found.name;
-    const key = `${fact.relation} ${forward}`;
-    if (!groups.has(key)) groups.set(key, { relation: fact.relation, forward, others: [] });
-    groups.get(key).others.push(forward ? [fact.tail, fact.tail_label] : [fact.head, fact.head_label]);
+  for (const triple of found.triples) {
+    const forward = triple.head === found.name;
+    const key = `${triple.relation} ${forward}`;
+    if (!groups.has(key)) groups.set(key, { relation: triple.relation, forward, others: [] });
+    groups.get(key).others.push(forward ? [triple.tail, triple.tail_label] : [triple.head, triple.head_label]);
   }
-  const more = found.fact_count - found.facts.length;
+  const more = found.triple_count - found.triples.length;
   return el("div", {},
     [...groups.values()].map(({ relation, forward, others }) => el("div", {},
-      el("h3", {}, forward ? null : "… ", relationLink(relation), forward ? " …" : " it"),
-      el("ul", { class: "facts" }, others.map(([name, label]) => el("li", {}, entityLink(name, label)))))),
+      el("h3", {}, forward ? null : "… ", relationLink(relation), forward ? " …" : ` ${found.label}`),
+      el("ul", { class: "links" }, others.map(([name, label]) => el("li", {}, entityLink(name, label)))))),
     more > 0 ? el("p", { class: "note" }, `and ${number(more)} more`) : null,
-    groups.size ? null : el("p", { class: "soft" }, "Nothing."));
+    groups.size ? null : el("p", { class: "soft" }, "None."));
 }

@@ -1,6 +1,6 @@
-// All entities in two dimensions.
+// A map of all entities in two dimensions.
 
-import { chart } from "/page/chart.js";
+import { plot } from "/page/plot.js";
 import { el } from "/page/dom.js";
 
 export async function map() {
@@ -8,10 +8,10 @@ export async function map() {
     title: "Map",
     body: [
       el("h1", {}, "Map"),
-      el("section", { class: "card" }, chart("/v1/pictures/map", {}, {
+      el("section", { class: "card" }, plot("/v1/plots/map", {}, {
         text: "Map of all entities in two dimensions",
-        caption: "Entities that the model takes to be alike lie near each other. Two dimensions cannot hold "
-          + "all distances: near is meant, far is not.",
+        caption: "Similar entities are close to each other. Two dimensions cannot preserve all distances: "
+          + "large distances have no meaning.",
       })),
     ],
   };

@@ -1,8 +1,8 @@
-// All relations, and one of them: its numbers, its rules and how the model sees it.
+// The list of relations, and one relation with its statistics and rules.
 
 import { get } from "/page/api.js";
-import { chart } from "/page/chart.js";
-import { address, el, number, numbers, relationLink, table } from "/page/dom.js";
+import { plot } from "/page/plot.js";
+import { el, number, pageUrl, relationLink, statistics, table } from "/page/dom.js";
 
 export async function relations() {
   const { relations: rows } = await get("/v1/relations", { limit: 1000 });
@@ -12,11 +12,11 @@ export async function relations() {
       el("h1", {}, "Relations"),
       el("section", { class: "card" }, table("All relations", [
         ["relation", (r) => relationLink(r.name)],
-        ["kind", (r) => r.category],
+        ["category", (r) => r.category],
         ["facts", (r) => number(r.count), true],
         ["tails per head", (r) => number(r.tails_per_head), true],
         ["heads per tail", (r) => number(r.heads_per_tail), true],
-        ["uncertainty", (r) => number(r.uncertainty), true],
+        ["entropy change (nats)", (r) => number(r.uncertainty), true],
       ], [...rows].sort((a, b) => b.count - a.count))),
     ],
   };
@@ -25,37 +25,37 @@ export async function relations() {
 export async function relation({ parameters }) {
   const name = parameters.get("name") ?? "";
   const path = `/v1/relations/${encodeURIComponent(name)}`;
-  const [found, { rules: believed }] = await Promise.all([get(path), get("/v1/rules", { relation: name })]);
+  const [found, { rules: ruleRows }] = await Promise.all([get(path), get("/v1/rules", { relation: name })]);
   return {
     title: found.name,
     body: [
       el("h1", {}, found.name),
-      numbers([
-        ["facts", found.count], ["kind", found.category], ["tails per head", found.tails_per_head],
-        ["heads per tail", found.heads_per_tail], ["uncertainty (nats)", found.uncertainty],
+      statistics([
+        ["facts", found.count], ["category", found.category], ["tails per head", found.tails_per_head],
+        ["heads per tail", found.heads_per_tail], ["entropy change (nats)", found.uncertainty],
       ]),
-      el("p", {}, el("a", { href: address("/ask", { relation: found.name }) }, "Ask with this relation")),
+      el("p", {}, el("a", { href: pageUrl("/query", { relation: found.name }) }, "Query this relation")),
       el("div", { class: "stack" },
         el("section", { class: "card", "aria-labelledby": "rules" },
-          el("h2", { id: "rules" }, "Rules"), rules(believed)),
-        el("section", { class: "card", "aria-labelledby": "function" },
-          el("h2", { id: "function" }, "As a function"),
-          chart("/v1/pictures/rules", { relation: found.name }, {
+          el("h2", { id: "rules" }, "Rules"), rules(ruleRows)),
+        el("section", { class: "card", "aria-labelledby": "histograms" },
+          el("h2", { id: "histograms" }, "Histograms of the rules"),
+          plot("/v1/plots/rules", { relation: found.name }, {
             text: `Histograms of the rules of ${found.name}`,
-            caption: "How far each rule is from exact in every coordinate of the model, beside other "
-              + "relations in its place: filled bars near 0 are a rule that the model has learned.",
+            caption: "Deviation from each rule in every coordinate of the embeddings, compared with that of other "
+              + "relations. Filled bars near 0 mean that the model has learned the rule.",
           }))),
     ],
   };
 }
 
 function rules(rows) {
-  if (!rows.length) return el("p", { class: "soft" }, "No rule is believed that the graph has any instance of.");
+  if (!rows.length) return el("p", { class: "soft" }, "Neither the model nor the graph supports a rule.");
   return table("Rules of this relation", [
     ["rule", (r) => r.rule],
-    ["model's belief", (r) => number(r.belief), true],
-    ["holds in the graph", (r) => (r.confidence === null ? "–" : `${Math.round(100 * r.confidence)} %`), true],
-    ["of instances", (r) => number(r.support), true],
+    ["model score", (r) => number(r.belief), true],
+    ["confidence", (r) => (r.confidence === null ? "–" : `${Math.round(100 * r.confidence)} %`), true],
+    ["support", (r) => number(r.support), true],
     ["verdict", (r) => r.verdict],
   ], rows);
 }

@@ -1,4 +1,4 @@
-"""The OpenAPI description holds: whatever fits it or not, answers are as it says and never 5xx."""
+"""Responses conform to the OpenAPI description, for valid and invalid requests."""
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -12,15 +12,15 @@ PATHS = {
     ("POST", "/v1/predict"),
     ("POST", "/v1/score"),
     ("GET", "/v1/entities"),
-    ("GET", "/v1/entity/{key}"),
+    ("GET", "/v1/entities/{name}"),
     ("GET", "/v1/relations"),
-    ("GET", "/v1/relations/{key}"),
+    ("GET", "/v1/relations/{name}"),
     ("POST", "/v1/explain"),
     ("GET", "/v1/rules"),
     ("GET", "/v1/suggestions"),
-    ("GET", "/v1/pictures/densities"),
-    ("GET", "/v1/pictures/rules"),
-    ("GET", "/v1/pictures/map"),
+    ("GET", "/v1/plots/densities"),
+    ("GET", "/v1/plots/rules"),
+    ("GET", "/v1/plots/map"),
     ("GET", "/v1/run"),
     ("GET", "/v1/metrics"),
     ("GET", "/v1/health"),

@@ -1,10 +1,10 @@
-"""Names are found by their beginning and in spite of typing errors."""
+"""Names are found by prefix and in spite of typing errors."""
 
 import random
 
 import pytest
 
-from kgflow.serving.names import Names
+from kgflow.serving.name_index import NameIndex
 
 
 @pytest.fixture(scope="module")
@@ -14,8 +14,8 @@ def many():
     return sorted({"".join(rng.choices(letters, k=rng.randint(3, 14))) for _ in range(5_000)})
 
 
-def test_every_name_that_begins_so_comes_first(many):
-    names = Names(many, many)
+def test_names_with_the_prefix_come_first(many):
+    names = NameIndex(many, many)
     for query in ("a", "bc", many[70][:3], many[4_000]):
         begin = {i for i, name in enumerate(many) if name.casefold().startswith(query.casefold())}
         found = names.search(query)
@@ -24,7 +24,7 @@ def test_every_name_that_begins_so_comes_first(many):
 
 
 def test_one_wrong_letter_is_forgiven(many):
-    names, rng = Names(many, many), random.Random(1)
+    names, rng = NameIndex(many, many), random.Random(1)
     long = [i for i, name in enumerate(many) if len(name) >= 8]
     for i in rng.sample(long, 50):
         place = rng.randrange(len(many[i]))
@@ -33,10 +33,10 @@ def test_one_wrong_letter_is_forgiven(many):
 
 
 def test_labels_case_and_nonsense():
-    names = Names(["Q1", "Q2", "Q3"], ["Straße", "Peru", "Q3"])
+    names = NameIndex(["Q1", "Q2", "Q3"], ["Straße", "Peru", "Q3"])
     assert names.search("STRASSE") == [0]
     assert names.search("q3") == [2]
     assert names.search("q") == [0, 1, 2]
     for nonsense in ("\x00", "\ud800", "z" * 10**6, "💥"):
         assert names.search(nonsense) == []
-    assert Names([], []).search("x") == []
+    assert NameIndex([], []).search("x") == []

@@ -1,4 +1,4 @@
-"""Names found by their beginning, and in spite of typing errors."""
+"""Search of names by prefix and by trigram similarity."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -6,39 +6,39 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-SIMILAR = 0.4
-"""The share of a query's trigrams that a name must have."""
-MANY = 100
-"""Similar names that are worth showing."""
-LONGEST = 200
-"""Letters of a name or a query that are compared."""
+MIN_SHARED = 0.4
+"""Smallest fraction of the searched trigrams that a similar name contains."""
+MAX_SIMILAR = 100
+"""Largest number of similar names."""
+MAX_LENGTH = 200
+"""Number of compared characters."""
 PRIME = np.uint32(1_000_003)
 
 Ids = NDArray[np.int64]
 Codes = NDArray[np.uint32]
-"""Trigrams as numbers; two that share one by chance do little harm."""
+"""Hash codes of trigrams; a rare collision only adds a similar name."""
 
 
-class Names:
-    """Names and labels of entities, to be searched.
+class NameIndex:
+    """Case-insensitive search in the names and labels of entities.
 
-    Upper and lower case are alike. Names that begin as the query are found by bisection, similar
-    ones by the trigrams they share: all trigrams of all names, sorted, in two arrays.
+    Names that begin with the searched text are found by bisection, similar names by common
+    trigrams: the trigrams of all names, sorted, in two arrays.
 
     Args:
-        names: by id.
-        labels: by id; the same as the name where there is none.
+        names: names in the order of ids.
+        labels: labels in the order of ids; the name where there is no label.
 
     Example:
-        >>> names = Names(["Q142", "Q419", "Q298"], ["France", "Peru", "Chile"])
-        >>> names.search("Fra"), names.search("q41"), names.search("Pery"), names.search("zzz")
+        >>> index = NameIndex(["Q142", "Q419", "Q298"], ["France", "Peru", "Chile"])
+        >>> index.search("Fra"), index.search("q41"), index.search("Pery"), index.search("zzz")
         ([0], [1], [1], [])
     """
 
     def __init__(self, names: Sequence[str], labels: Sequence[str]) -> None:
-        texts = [(fold(name), i) for i, name in enumerate(names)]
+        texts = [(normalize(name), i) for i, name in enumerate(names)]
         pairs = enumerate(zip(names, labels, strict=True))
-        texts += [(fold(label), i) for i, (name, label) in pairs if label != name]
+        texts += [(normalize(label), i) for i, (name, label) in pairs if label != name]
         texts.sort()
         self.texts = [text for text, _ in texts]
         self.ids: Ids = np.array([i for _, i in texts], dtype=np.int64)
@@ -47,9 +47,9 @@ class Names:
         self._codes, self._owners = codes[order], owners[order]
         self._sizes = np.bincount(owners, minlength=len(texts))
 
-    def search(self, query: str) -> list[int]:
-        """Ids: names that begin with the query, in order, then similar ones, best first."""
-        text = fold(query)
+    def search(self, text: str) -> list[int]:
+        """Return the ids of names that begin with a text, then of similar names, best first."""
+        text = normalize(text)
         low = bisect_left(self.texts, text)
         high = bisect_right(self.texts, text, low, key=lambda name: name[: len(text)])
         return list(dict.fromkeys([*self.ids[low:high].tolist(), *self._similar(text).tolist()]))
@@ -60,19 +60,21 @@ class Names:
         ends = np.searchsorted(self._codes, wanted, side="right")
         owners = [self._owners[a:b] for a, b in zip(starts, ends, strict=True)]
         shared = np.bincount(np.concatenate(owners), minlength=len(self.texts))
-        near = np.flatnonzero(shared >= max(1.0, SIMILAR * len(wanted)))
-        # Dice's coefficient: what is shared, out of what either has.
-        share = 2 * shared[near] / (len(wanted) + self._sizes[near])
-        return self.ids[near[np.argsort(-share, kind="stable")[:MANY]]]
+        near = np.flatnonzero(shared >= max(1.0, MIN_SHARED * len(wanted)))
+        dice = 2 * shared[near] / (len(wanted) + self._sizes[near])  # Dice coefficient
+        return self.ids[near[np.argsort(-dice, kind="stable")[:MAX_SIMILAR]]]
 
 
-def fold(text: str) -> str:
-    """What is compared of a name."""
-    return text[:LONGEST].casefold()
+def normalize(text: str) -> str:
+    """Return the case-folded beginning of a text, which is compared."""
+    return text[:MAX_LENGTH].casefold()
 
 
 def trigrams(texts: Sequence[str]) -> tuple[Codes, NDArray[np.int32]]:
-    """The trigrams of texts, each with two spaces before and one after: code, and which text.
+    """Return the trigrams of texts, padded with two spaces before and one after.
+
+    Returns:
+        Hash code and text number of each trigram.
 
     Example:
         >>> codes, owners = trigrams(["ab", "abc"])

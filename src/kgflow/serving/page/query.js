@@ -1,18 +1,18 @@
-// "X, relation, ?" and "?, relation, Y".
+// Queries (head, relation, ?), (?, relation, tail) and (head, ?, tail).
 
 import { get, post } from "/page/api.js";
 import { answers } from "/page/answers.js";
-import { address, el } from "/page/dom.js";
+import { el, pageUrl } from "/page/dom.js";
 import { search } from "/page/search.js";
 
 const K = 20;
 
-export async function ask({ parameters, go }) {
+export async function query({ parameters, go }) {
   const given = Object.fromEntries(["head", "relation", "tail"].map((part) => [part, parameters.get(part) ?? ""]));
   const { relations } = await get("/v1/relations", { limit: 1000 });
   const head = search({ label: "Head", placeholder: "?", value: given.head, choose: (e) => { given.head = e.name; } });
   const tail = search({ label: "Tail", placeholder: "?", value: given.tail, choose: (e) => { given.tail = e.name; } });
-  const relation = el("select", { id: "ask-relation", change: () => { given.relation = relation.value; } },
+  const relation = el("select", { id: "query-relation", change: () => { given.relation = relation.value; } },
     el("option", { value: "" }, "?"),
     relations.map((r) => el("option", { value: r.name, selected: r.name === given.relation }, r.name)));
   const submit = (event) => {
@@ -21,30 +21,30 @@ export async function ask({ parameters, go }) {
       if (!field.input.value.trim()) given[part] = "";
       else if (!given[part]) given[part] = field.input.value.trim();
     }
-    go(address("/ask", given));
+    go(pageUrl("/query", given));
   };
-  const form = el("form", { class: "question", submit },
-    head.node, el("div", {}, el("label", { for: "ask-relation" }, "Relation"), relation), tail.node,
-    el("button", { class: "main", type: "submit" }, "Ask"));
+  const form = el("form", { class: "query", submit },
+    head.node, el("div", {}, el("label", { for: "query-relation" }, "Relation"), relation), tail.node,
+    el("button", { class: "main", type: "submit" }, "Predict"));
   return {
-    title: "Ask",
+    title: "Query",
     body: [
-      el("h1", {}, "Ask"),
-      el("p", { class: "soft" }, "Give two of the three; the model answers with the third."),
+      el("h1", {}, "Query"),
+      el("p", { class: "soft" }, "Give two of head, relation and tail; the model predicts the third."),
       el("div", { class: "stack" }, el("section", { class: "card" }, form), await result(given)),
     ],
   };
 }
 
 async function result(given) {
-  const question = Object.fromEntries(Object.entries(given).filter(([, value]) => value));
-  if (Object.keys(question).length < 2) return null;
+  const body = Object.fromEntries(Object.entries(given).filter(([, value]) => value));
+  if (Object.keys(body).length < 2) return null;
   const box = el("section", { class: "card", "aria-live": "polite" });
-  const missing = ["head", "relation", "tail"].find((part) => !given[part]);
-  const asked = ["head", "relation", "tail"].map((part) => given[part] || "?").join(", ");
+  const target = ["head", "relation", "tail"].find((part) => !given[part]);
+  const shown = ["head", "relation", "tail"].map((part) => given[part] || "?").join(", ");
   try {
-    const found = await post("/v1/predict", { ...question, k: K });
-    box.append(el("h2", {}, `(${asked})`), answers(found.answers.map((row) => ({ ...row, asked: missing }))));
+    const found = await post("/v1/predict", { ...body, k: K });
+    box.append(el("h2", {}, `(${shown})`), answers(found.answers.map((row) => ({ ...row, target }))));
   } catch (error) {
     box.append(el("p", { class: "bad" }, error.message));
   }

@@ -1,0 +1,239 @@
+"""Responses of the HTTP interface: their schemas, and JSON, SVG and errors as bytes."""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic_core import to_json
+from starlette.responses import Response
+
+from kgflow.runs.answers import COLUMNS
+
+PROBLEM_JSON = "application/problem+json"
+
+SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+"""Content security policy of a plot: only its own styles."""
+
+
+class _Response(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+def _column(kind: type) -> Any:  # noqa: ANN401
+    # A number that is not finite is null, and so is the uncertainty of a model without one.
+    return (kind | None, ...) if kind is float else (kind, ...)
+
+
+Answer: Any = create_model(
+    "Answer", __base__=_Response, **{name: _column(kind) for name, kind in COLUMNS.items()}
+)
+"""An answer with the columns of `Run.predict`."""
+
+
+class Answers(_Response):
+    """Answers in the order of the queries, best first."""
+
+    answers: list[Answer]
+
+
+class TripleScore(_Response):
+    """A triple with its score."""
+
+    head: str
+    relation: str
+    tail: str
+    score: float | None
+    probability: float | None
+    known: bool
+
+
+class Scores(_Response):
+    """Scores in the order of the triples."""
+
+    scores: list[TripleScore]
+
+
+class Entity(_Response):
+    """Id, name, label and types of an entity."""
+
+    id: int
+    name: str
+    label: str
+    types: list[str]
+
+
+class Suggestion(Answer):  # type: ignore[misc]
+    """A predicted triple about an entity."""
+
+    target: Annotated[Literal["head", "tail"], Field(description="Part that was predicted.")]
+    head_label: str
+    tail_label: str
+
+
+class Suggestions(_Response):
+    """Predicted triples about an entity that are not known, most probable first."""
+
+    answers: list[Suggestion]
+
+
+class Reason(_Response):
+    """A rule with the known triples of its body, or a similar known triple."""
+
+    text: str
+    facts: list[list[str]]
+    rule: str | None
+    belief: float | None
+    confidence: float | None
+    distance: float | None
+
+
+class Explanation(_Response):
+    """Reasons for a triple: the best rules, then the most similar known triples."""
+
+    reasons: list[Reason]
+
+
+class Rule(_Response):
+    """A rule with the evidence of the model and of the graph."""
+
+    kind: str
+    rule: str
+    belief: float | None
+    distance: float | None
+    support: int
+    confidence: float | None
+    verdict: str
+
+
+class Rules(_Response):
+    """Rules of a relation, best first."""
+
+    rules: list[Rule]
+
+
+class Entities(_Response):
+    """One page of a list of entities."""
+
+    total: int
+    offset: int
+    entities: list[Entity]
+
+
+class KnownTriple(_Response):
+    """A known triple with labels."""
+
+    head: str
+    relation: str
+    tail: str
+    head_label: str
+    tail_label: str
+
+
+class Neighbour(_Response):
+    """A near entity, and its distance or cosine."""
+
+    name: str
+    label: str
+    value: float
+
+
+class EntityDescription(Entity):
+    """An entity with its known triples, uncertainty and nearest neighbours."""
+
+    trained: bool
+    uncertainty: Annotated[float | None, Field(description="Entropy change in nats.")]
+    certainty: Annotated[
+        float | None, Field(description="Fraction of entities with a larger entropy change.")
+    ]
+    triple_count: int
+    triples: list[KnownTriple]
+    measure: Literal["distance", "cosine"]
+    neighbours: list[Neighbour]
+
+
+class Relation(_Response):
+    """A relation with its statistics in the training split."""
+
+    id: int
+    name: str
+    count: int
+    category: str
+    tails_per_head: float
+    heads_per_tail: float
+    symmetry: float
+    inverse: str | None
+    inverse_share: float
+    uncertainty: Annotated[float | None, Field(description="Entropy change in nats.")]
+
+
+class Relations(_Response):
+    """One page of the list of relations."""
+
+    total: int
+    offset: int
+    relations: list[Relation]
+
+
+class RunDescription(_Response):
+    """Model, settings, sizes and metrics of the run, and its search method."""
+
+    data: str
+    entities: int
+    relations: int
+    triples: Annotated[dict[str, int], Field(description="Number of triples in each split.")]
+    types: list[str]
+    uncertainty_percentiles: Annotated[
+        list[float | None] | None,
+        Field(description="Percentiles 0 to 100 of the entropy change of entities."),
+    ]
+    model: dict[str, Any]
+    training: dict[str, Any]
+    best_epoch: int | None
+    metrics: dict[str, Any]
+    kgflow: str
+    search: str
+
+
+class Health(_Response):
+    """Status of the server."""
+
+    status: Literal["ok"]
+
+
+class Problem(_Response):
+    """An error (RFC 9457)."""
+
+    title: str
+    status: int
+    detail: str
+
+
+def json_response(value: Any) -> Response:  # noqa: ANN401
+    """Return a value as JSON, in which numbers that are not finite are null."""
+    # The tests validate responses against the schemas; doing so for each request costs time.
+    return Response(to_json(value, inf_nan_mode="null"), media_type="application/json")
+
+
+def svg_response(text: str) -> Response:
+    """Return a plot, which the browser may cache for five minutes."""
+    headers = {"Content-Security-Policy": SVG_POLICY, "Cache-Control": "private, max-age=300"}
+    return Response(text.encode(), headers=headers, media_type="image/svg+xml")
+
+
+def problem_response(
+    status: int, detail: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return an error as application/problem+json with one sentence as its detail."""
+    body = {"title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    return Response(json.dumps(body), status, dict(headers or {}), PROBLEM_JSON)
+
+
+def problem_schemas(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI descriptions of error responses."""
+    content = {PROBLEM_JSON: {"schema": Problem.model_json_schema()}}
+    return {
+        status: {"description": HTTPStatus(status).phrase, "content": content}
+        for status in statuses
+    }
