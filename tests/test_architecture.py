@@ -12,7 +12,7 @@ import kgflow
 HOUSE = Path(kgflow.__file__).parent
 # Each line may import the lines above it; parts of one line, only themselves.
 LAYERS = """
-errors provenance
+errors
 io
 data flows config kernels
 models
@@ -23,9 +23,6 @@ analysis
 search
 serving
 export tuning
-kept
-reproduction
-studies
 """
 LEVEL = {part: n for n, line in enumerate(LAYERS.split("\n")) for part in line.split()}
 

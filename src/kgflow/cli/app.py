@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from kgflow.cli import (
-    bench,
     calibrate,
     combine,
     data,
@@ -19,7 +18,6 @@ from kgflow.cli import (
     models,
     predict,
     report,
-    reproduce,
     rules,
     serve,
     train,
@@ -49,8 +47,6 @@ app.command("serve")(serve.serve)
 app.command("export")(export.export)
 app.command("tune")(tune.tune)
 app.command("models")(models.models)
-app.command("reproduce")(reproduce.reproduce)
-app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
 
 
