@@ -73,7 +73,7 @@ class ModelConfig(_Section):
 
 
 class TrainingConfig(_Section):
-    """How to train; the defaults suit small graphs, the paper's settings are in experiments/."""
+    """Training settings; the defaults suit small graphs, not the graphs of the paper."""
 
     epochs: Annotated[int, Field(ge=1, le=2**31, description="passes over the training facts")] = 80
     batch_size: Annotated[int, Field(ge=1, le=2**31, description="facts in a batch")] = 64

@@ -33,7 +33,9 @@ def _flag(name: str) -> Any:  # noqa: ANN401
 
 def train(
     data: Annotated[str | None, typer.Argument(metavar="DATA", help=DATA_HELP)] = None,
-    config: Annotated[Path | None, typer.Option(help="An experiment file; flags win.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Config file in TOML; flags have precedence.")
+    ] = None,
     resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with a run.")] = None,
     model: Annotated[str | None, typer.Option(help="The model [nfe-1].")] = None,
     dim: Annotated[int | None, _setting("dim")] = None,
