@@ -1,6 +1,7 @@
 """The dependency rule: modules import only what stands before them in the data flow."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,11 @@ def test_modules_import_only_what_stands_before_them(path):
     own = part(path)
     for other in set(imported(path)) - {own}:
         assert LEVEL[other] < LEVEL[own]
+
+
+def test_the_library_does_not_import_the_studies():
+    for path in HOUSE.rglob("*.py"):
+        assert not re.search(r"^\s*(from|import) reproduce\b", path.read_text(), re.MULTILINE), path
 
 
 def loaded_by(statement):
