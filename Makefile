@@ -5,7 +5,7 @@ DATASETS := $(abspath ../shared/datasets)
 # Benchmark data sets beside the checkout are used where there are any.
 export KGFLOW_DATA ?= $(if $(wildcard $(DATASETS)),$(DATASETS),)
 
-.PHONY: demo test lint bench bench-serve reproduce clean
+.PHONY: demo test lint stats bench bench-serve reproduce clean
 
 demo: .make/installed
 	$(BIN)/python examples/demo.py
@@ -18,18 +18,23 @@ lint: .make/developed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Size of the library beside its limits.
+stats:
+	$(PYTHON) scripts/stats.py
+
 # A quarter of an hour or more, on an idle machine; `make bench QUICK=1` takes a minute.
 bench: .make/developed $(if $(QUICK),,.make/peers)
-	$(BIN)/kgflow bench $(if $(QUICK),--quick)
+	$(BIN)/python -m reproduce.speed $(if $(QUICK),--quick)
 
 # Index, batcher and server: twenty minutes or more, on an idle machine; QUICK=1 takes a minute.
 bench-serve: .make/developed
-	$(BIN)/python benchmarks/serve.py $(if $(QUICK),--quick)
+	$(BIN)/python -m reproduce.speed.serving $(if $(QUICK),--quick)
 
-# Every model on umls, nations and countries: most of an hour; what is finished is not run again.
+# A study of `reproduce/`, by default every model on umls, nations and countries: most of an hour.
+# Finished runs and stored results are not run again.
+STUDY ?= small
 reproduce: .make/installed
-	mkdir -p docs/results
-	$(BIN)/kgflow reproduce small --jobs 2 --page docs/results/small.md
+	$(BIN)/python -m reproduce $(STUDY) --jobs 2 --page docs/results/$(STUDY).md
 
 # Installed once, and again only when the requirements change.
 .make/installed: pyproject.toml constraints.txt

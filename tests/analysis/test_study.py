@@ -6,7 +6,7 @@ import torch
 
 import kgflow
 from graphs import random_graph
-from kgflow.analysis import study, study_page
+from kgflow.analysis import study
 from kgflow.analysis.foreign import foreign_heads
 from kgflow.analysis.selective import auroc
 from kgflow.analysis.signals import BASELINES, ENTROPIES, signals
@@ -125,7 +125,6 @@ def test_models_without_entropy_show_the_baselines_only(tmp_path):
     assert not got.has_entropy
     assert got.added is None
     assert set(got.foreign["signal"]) == set(BASELINES)
-    assert "knows no uncertainty" in study_page([got])
 
 
 def test_a_sample_of_the_facts_is_studied_if_so_wished(run, found):
@@ -145,9 +144,10 @@ def test_a_split_without_facts(run):
         study(other)
 
 
-def test_the_page_says_what_came_out(found):
-    page = study_page([found, found])
-    assert page.count("**nfe-1 on random**") == 2
-    assert f"{found.added.difference:+.3f}" in page
-    widths = {line.count("|") for line in page.splitlines() if line.startswith("|")}
-    assert widths == {8, 6}
+def test_validation_has_nothing_to_fit_to(run):
+    got = study(run, "valid")
+    assert got.split == "valid"
+    assert got.added is None
+    assert {row["signal"] for row in got.to_dict()["curves"]} >= {"oracle", "random", "top score"}
+    with pytest.raises(KgflowError, match="unknown split"):
+        study(run, "nonsense")

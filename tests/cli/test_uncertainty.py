@@ -39,9 +39,7 @@ def test_one_entity_relation_and_triple(kgflow, answer, world_run):
     assert "place among country" in out
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("--entity", "France", "--entity", "Peru"), ("--study",)], ids=str
-)
+@pytest.mark.parametrize("words", [(), ("--entity", "France", "--entity", "Peru")], ids=str)
 def test_pictures(kgflow, world_run, tmp_path, words):
     code, _, err = kgflow("uncertainty", world_run, *words, "--picture", tmp_path / "x.png")
     assert code == 0, err
@@ -55,16 +53,6 @@ def test_coordinates_of_the_picture(kgflow, world_run, tmp_path):
         code, _, err = kgflow("uncertainty", world_run, *words, "--picture", drawn)
         assert code == 0, err
     assert (tmp_path / "0.png").read_bytes() != (tmp_path / "1.png").read_bytes()
-
-
-def test_a_study(answer, kgflow, world_run):
-    found = answer("uncertainty", world_run, "--study", "--split", "valid")
-    assert found["split"] == "valid"
-    assert found["added"] is None, "validation is what it would be fitted to"
-    assert {row["signal"] for row in found["curves"]} >= {"oracle", "random", "top score"}
-    code, out, _ = kgflow("uncertainty", world_run, "--study")
-    assert code == 0
-    assert "entropies add" in out
 
 
 def test_a_point_is_null_and_first(answer, world_run, tmp_path):
@@ -87,9 +75,7 @@ def test_refusals(refusal, world_run, tmp_path):
 
     assert "did you mean France" in refused("--entity", "Frnace")
     assert "unknown relation" in refused("--relation", "nonsense")
-    assert "leave out --entity" in refused("--study", "--entity", "France")
     assert "give --entity and --picture" in refused("--coordinate", "3")
-    assert "unknown split" in refused("--study", "--split", "nonsense")
     drawn = ("--picture", tmp_path / "x.png")
     assert "give 1 to 32" in refused("--entity", "France", "--coordinate", "99", *drawn)
     assert "number or mean" in refused("--entity", "France", "--coordinate", "first", *drawn)
@@ -97,30 +83,13 @@ def test_refusals(refusal, world_run, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_models_without_the_notion_say_so(refusal, kgflow, tmp_path):
+def test_models_without_the_notion_say_so(refusal, tmp_path):
     for name, options in (("distmult", {}), ("nfe-1", {"uncertainty": 0})):
         out = tmp_path / name
         library.train("world", name, dim=2, epochs=1, options=options, out=out)
         assert f"{name} knows no uncertainty" in refusal("uncertainty", out)
         assert f"{name} knows no uncertainty" in refusal("uncertainty", out, "--entity", "Peru")
-    code, printed, _ = kgflow("uncertainty", tmp_path / "distmult", "--study")
-    assert code == 0
-    assert "knows no uncertainty" in printed
 
 
 def test_what_is_no_picture_is_refused_first(refusal, world_run):
-    for words in ((), ("--study",)):
-        told = refusal("uncertainty", world_run, *words, "--picture", "x.xyz")
-        assert "let it end in .png" in told
-
-
-def test_the_page(kgflow, tmp_path):
-    words = ("--data", "world", "--model", "nfe-1", "--out", tmp_path / "runs")
-    library.train("world", dim=4, epochs=1, out=tmp_path / "runs" / "world-nfe-1")
-    code, _, err = kgflow("reproduce", "uncertainty", *words, "--page", tmp_path / "page.md")
-    assert code == 0, err
-    page = (tmp_path / "page.md").read_text()
-    assert "`kgflow reproduce uncertainty --model nfe-1 --data world`" in page
-    assert "kgflow train world --model nfe-1" in page
-    assert "(uncertainty/rejection.png)" in page
-    assert (tmp_path / "uncertainty" / "rejection.png").exists()
+    assert "let it end in .png" in refusal("uncertainty", world_run, "--picture", "x.xyz")

@@ -11,7 +11,6 @@ from kgflow.analysis.profile import Profile, profile
 from kgflow.analysis.report import write_report
 from kgflow.analysis.rules import believed_rules
 from kgflow.analysis.study import Study, study
-from kgflow.analysis.study_page import study_page
 
 __all__ = [
     "Comparison",
@@ -30,7 +29,6 @@ __all__ = [
     "profile",
     "relation_uncertainty",
     "study",
-    "study_page",
     "triple_uncertainty",
     "type_uncertainty",
     "write_report",

@@ -10,7 +10,6 @@ import typer
 from typer.core import TyperGroup
 
 from kgflow.cli import (
-    bench,
     calibrate,
     combine,
     data,
@@ -20,7 +19,6 @@ from kgflow.cli import (
     models,
     predict,
     report,
-    reproduce,
     rules,
     serve,
     settings,
@@ -75,8 +73,6 @@ app.command("export")(export.export)
 app.command("tune")(tune.tune)
 app.command("models")(models.models)
 app.command("settings")(settings.settings)
-app.command("reproduce")(reproduce.reproduce)
-app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
 
 

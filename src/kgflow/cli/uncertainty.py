@@ -10,7 +10,6 @@ from kgflow.cli.output import (
     Json,
     RunPath,
     check_image_path,
-    frame_rows,
     print_note,
     show_json,
     table,
@@ -20,7 +19,6 @@ from kgflow.errors import KgflowError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from kgflow.analysis import Study
     from kgflow.runs.run import Run
 
 ENTITY = ("entity", "type", "uncertainty", "per_coordinate", "degree")
@@ -34,11 +32,6 @@ TRIPLE = (
     *("head", "relation", "tail"),
     *("head_change", "relation_change", "composed_change", "tail_change"),
 )
-ERRORS = (
-    *("signal", "auroc@1", "low@1", "high@1", "auroc@10", "low@10", "high@10"),
-    *("spearman", "area", "gain"),
-)
-FOREIGN = ("signal", "drawn", "auroc", "low", "high", "queries")
 
 
 def uncertainty(
@@ -57,32 +50,22 @@ def uncertainty(
         typer.Option(help="Of the densities drawn: a number from 1, or mean for all."),
     ] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw it to this file: .png, .svg …")] = None,
-    study: Annotated[
-        bool, typer.Option("--study", help="Measure whether it tells good answers from bad.")
-    ] = False,
-    split: Annotated[str, typer.Option(help="Of the study: train, valid or test.")] = "test",
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
     """How sure the model is of entities, relations and triples, as changes of entropy in nats.
 
-    The picture shows the densities of the given entities, or else uncertainty against degree, or
-    with --study how good the surest answers are.
+    The picture shows the densities of the given entities, or else uncertainty against degree.
 
     Example: kgflow uncertainty runs/world --entity France --picture france.png
     """
     from kgflow.runs.run import Run
 
-    if study and (entity or relation or triple):
-        raise KgflowError("--study is of a whole run: leave out --entity, --relation and --triple")
     if coordinate is not None and not (entity and picture):
         raise KgflowError("--coordinate says what to draw: give --entity and --picture with it")
     if picture is not None:
         check_image_path(picture)
     opened = Run.open(run, device)
-    if study:
-        _study(opened, split, picture, json)
-        return
     found = _found(opened, entity, relation, triple, k)
     if picture is not None:
         _draw(opened, entity, coordinate, picture)
@@ -194,35 +177,3 @@ def _number(coordinate: str | None) -> int | None:
         return None if coordinate is None else int(coordinate)
     except ValueError:
         raise KgflowError(f"--coordinate is a number or mean, not '{coordinate}'") from None
-
-
-def _study(run: "Run", split: str, path: Path | None, json: bool) -> None:
-    from kgflow.analysis import study
-    from kgflow.cli.progress import progress_bar
-
-    with progress_bar("studying") as progress:
-        found = study(run, split, progress)
-    if path is not None:
-        from kgflow.analysis.plots import rejections
-
-        rejections([found], path)
-    if json:
-        show_json(found.to_dict())
-    else:
-        show_study(found)
-
-
-def show_study(found: "Study") -> None:
-    """What a study found, as tables."""
-    print(
-        f"{found.model} on {found.data} {found.split}: {found.answers:,} answers to"
-        f" {found.queries:,} queries, MRR {found.mrr:.3f}, H@1 {found.hits1:.3f},"
-        f" H@10 {found.hits10:.3f}"
-    )
-    if not found.has_entropy:
-        print(f"{found.model} knows no uncertainty: only what it would be held against is shown")
-    table("does it tell hits from misses?", ERRORS, frame_rows(found.errors, ERRORS))
-    if found.added is not None:
-        gained, low, high = found.added
-        print(f"entropies add {gained:+.4f} ({low:+.4f} to {high:+.4f}) to the AUROC of hits at 1")
-    table("does it tell foreign queries?", FOREIGN, frame_rows(found.foreign, FOREIGN))

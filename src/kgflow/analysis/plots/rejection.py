@@ -1,10 +1,8 @@
 """How good the answers are that a signal is surest of."""
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgflow.analysis.plots.style import COLOURS, DASHES, picture, save
+from kgflow.analysis.plots.style import COLOURS, DASHES
 from kgflow.analysis.signals import ENTROPIES
 from kgflow.analysis.study import Study
 
@@ -31,18 +29,3 @@ def rejection(axes: "Axes", found: Study) -> None:
             axes.plot(curve["share"] * 100, curve["mrr"], label=name, **style)
     axes.set(xlabel="answered, surest first (%)", ylabel="MRR of what is answered (filtered)")
     axes.set(xlim=(0, 100), title=f"{found.model} on {found.data}, {found.split}")
-
-
-def rejections(studies: Sequence[Study], path: Path) -> Path:
-    """The rejection curves of studies side by side, with one legend, as a file."""
-    columns = min(3, len(studies))
-    lines = -(-len(studies) // columns)
-    with picture(0.5 + 3.6 * columns, 0.7 + 3 * lines) as figure:
-        grid = figure.subplots(lines, columns, squeeze=False).flatten()
-        for axes, found in zip(grid, studies, strict=False):
-            rejection(axes, found)
-        for axes in grid[len(studies) :]:
-            axes.remove()
-        handles = grid[0].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside lower center", ncols=4, fontsize=9)
-        return save(figure, path)

@@ -1,12 +1,13 @@
 """How the runs were made."""
 
+import platform
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from kgflow.analysis.report.pieces import Note, Piece, Row, Table
 from kgflow.analysis.report.section import Section
 from kgflow.analysis.report.subject import Subject
-from kgflow.provenance import machine
 from kgflow.runs.run import Run
 
 
@@ -100,3 +101,11 @@ def _provenance(run: Run) -> dict[str, str]:
         "data": run.config.data,
         "data digest": run.config.run.data_digest[:16],
     }
+
+
+def machine() -> str:
+    """Return the number and the kind of processors."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    return f"{len(names)} x {names[0]}" if names else platform.processor() or platform.machine()

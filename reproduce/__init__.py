@@ -1,0 +1,1 @@
+"""The studies behind the published numbers, run in a checkout by `python -m reproduce STUDY`."""

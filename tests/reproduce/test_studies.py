@@ -1,0 +1,194 @@
+"""Other studies, the command line, and the page that is written."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import kgflow
+from graphs import random_graph
+from kgflow import analysis
+from kgflow.data import save
+from kgflow.models import MODELS
+from kgflow.runs.build import CONFIDENCES
+from kgflow.runs.training import settle
+from pretended import BENCHMARKS, row
+from reproduce.__main__ import main
+from reproduce.benchmarks import BenchmarksStudy
+from reproduce.confidence import ConfidenceStudy
+from reproduce.results import Results, read_record
+from reproduce.running import Plan, Result, collect, run_plans
+from reproduce.small import SmallStudy, markdown
+from reproduce.speed import peers
+from reproduce.study import Options
+from reproduce.uncertainty import study_page
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_small_is_every_model_on_every_small_graph():
+    here = Path(), Path()
+    plans = SmallStudy(*here).plans()
+    assert len(plans) == 3 * len(MODELS)
+    assert {plan.values["model"]["name"] for plan in plans} == set(MODELS)
+    (codex,) = SmallStudy(*here, Options(("nfe-1",), ("codex-s",))).plans()
+    assert codex.values["training"]["loss"] == "sampled-softmax"
+
+
+def test_what_is_missing_is_run_in_a_process_and_what_cannot_run_says_why(tmp_path):
+    save(random_graph(), tmp_path / "graph")
+    values = {"data": str(tmp_path / "graph"), "model": {"name": "distmult", "dim": 4}}
+    full = settle(values | {"training": {"epochs": 1}}, "test").model_dump()
+    plans = [
+        Plan("small", "graph/a", values=full),
+        Plan("small", "none/a", values=full | {"data": "no-such-graph"}),
+        Plan("small", "odd/a", values=full | {"training": {"lr": -1}}),
+    ]
+    started, results = [], Results(tmp_path / "results")
+    first = run_plans(plans, tmp_path, results, jobs=2, progress=started.append)
+    assert "no-such-graph" in first[1].skipped
+    assert "lr" in first[2].skipped
+    assert run_plans(plans[:1], tmp_path, results, 1, started.append) == first[:1]
+    assert started == ["small graph/a:0"], "nothing is run twice"
+    record = first[0].record
+    assert 0 < record.metric("mrr") < 1
+    assert len(record.history) == 1
+    assert record.provenance["date"]
+    lines = markdown(first).splitlines()
+    assert f"{record.metric('mrr'):.3f}" in lines[2]
+    assert "| – | – | – |" in lines[2]
+
+
+def test_confidences_are_used_in_every_way_on_every_graph(tmp_path, monkeypatch):
+    monkeypatch.setattr(ConfidenceStudy, "_part", lambda self, name: Path(name))
+    plans = ConfidenceStudy(tmp_path, tmp_path).plans()
+    found = [(plan.values["data"], plan.values["training"]["confidence"]) for plan in plans]
+    assert found == [(graph, kind) for graph in ("nl27k", "cn15k") for kind in CONFIDENCES]
+    assert len({plan.run(tmp_path) for plan in plans}) == len(plans)
+
+
+def test_a_row_of_confidences_shows_what_the_run_evaluates_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(ConfidenceStudy, "_part", lambda self, name: Path(name))
+    study = ConfidenceStudy(tmp_path, tmp_path)
+    plan, other = study.plans()[:2]
+    data = random_graph(facts=90, weighted=True)
+    run = kgflow.train(data, dim=2, epochs=1, out=plan.run(tmp_path))
+    done = Result(plan, read_record(run.directory, plan.study, plan.row, 0))
+    found = study.measure(done)
+    assert found == run.evaluate_confidence().to_dict()
+    skipped = Result(other, skipped="no time")
+    shown = study.show([done, skipped])
+    lines = shown.text.splitlines()
+    assert len({line.count("|") for line in lines}) == 1
+    assert f"{found['direct']['mse']:.4f}" in lines[2]
+    assert "| – |" in lines[3]
+    page = study.page(shown, [done, skipped])
+    assert plan.command in page
+    assert other.command not in page
+
+
+def test_uncertainty_and_figures_make_pages_of_what_is_there(place, capsys, monkeypatch):
+    pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
+    monkeypatch.delenv("KGFLOW_DATA", raising=False)
+    text = "[defaults]\nmodel.dim = 4\ntraining.epochs = 1\n"
+    world = row("world", "world")
+    (place / "studies" / "figures.toml").write_text(text + world + row("wn18rr", "wn18rr"))
+    kgflow.train("world", dim=4, epochs=1, out=place / "runs" / "figures" / "world-0")
+    (place / "studies" / "uncertainty.toml").write_text(text + row("random/nfe-1", "random"))
+    out = place / "runs" / "uncertainty" / "random-nfe-1-0"
+    kgflow.train(random_graph(facts=160), dim=4, epochs=1, out=out)
+    words = ("--out", "runs", "--model", "nfe-1", "--data", "random", "--page", "uncertainty.md")
+    assert main(["uncertainty", *words]) == 0
+    page = (place / "uncertainty.md").read_text()
+    assert "`python -m reproduce uncertainty --model nfe-1 --data random`" in page
+    assert "`python -m reproduce uncertainty --row random/nfe-1`" in page
+    assert "(uncertainty/rejection.png)" in page
+    assert (place / "uncertainty" / "rejection.png").exists()
+    assert main(["figures", "--out", "runs", "--page", "figures.md"]) == 0
+    out, err = capsys.readouterr()
+    assert "wn18rr:0 skipped" in err
+    assert "| world | borders is symmetric |" in out
+    pictures = list((place / "figures").iterdir())
+    assert len(pictures) == 4
+    page = (place / "figures.md").read_text()
+    assert all(f"(figures/{picture.name})" in page for picture in pictures)
+
+
+def test_the_page_of_uncertainty_has_a_sentence_per_run(tmp_path):
+    data = random_graph(entities=20, relations=3, facts=160, held_out=25)
+    run = kgflow.train(data, dim=4, epochs=1, out=tmp_path / "nfe-1")
+    found = analysis.study(run)
+    page = study_page([found, found])
+    assert page.count("**nfe-1 on random**") == 2
+    assert f"{found.added.difference:+.3f}" in page
+    widths = {line.count("|") for line in page.splitlines() if line.startswith("|")}
+    assert widths == {8, 6}
+    other = kgflow.train(data, "distmult", dim=4, epochs=1, out=tmp_path / "distmult")
+    assert "has no uncertainty" in study_page([analysis.study(other)])
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_the_command_shows_stored_results_and_stores_finished_runs(place, capsys):
+    rows = [row(f"graph/{name}", "random", title=f"Tiny {name}") for name in "ab"]
+    (place / "studies" / "benchmarks.toml").write_text(BENCHMARKS + "".join(rows))
+    kgflow.train(random_graph(), dim=4, epochs=2, lr=0.1, out="runs/benchmarks/graph-a-0")
+    words = ["benchmarks", "--no-train", "--store"]
+    assert main([*words, "--out", "runs", "--page", "page.md"]) == 0
+    out, err = capsys.readouterr()
+    assert "graph/b:0 skipped: it was not run" in err
+    page = (place / "page.md").read_text()
+    assert out.strip() in page
+    assert "(benchmarks/random.png)" in page
+    assert not (place / "runs" / "benchmarks" / "graph-b-0").exists()
+    assert main([*words, "--out", "nowhere", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)["rows"]
+    assert [found["seeds"] for found in values] == [1, 0]
+    assert f"| {values[0]['mrr'][0]:.3f} |" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("table3",), "did you mean table"),
+        (("nonsense",), "known are small, figures, uncertainty, confidence, table1"),
+        (("small", "--seeds", "2"), "small has no choice of --seeds: leave it out"),
+        (("figures", "--scale", "half"), "figures has no choice of --scale: leave it out"),
+        (("benchmarks", "--scale", "half"), "benchmarks has no choice of --scale"),
+        (("table1", "--scale", "eighth"), "unknown scale 'eighth': give paper, half, quarter"),
+        (("table1", "--seeds", "0"), "--seeds is 0: give 1 or more"),
+        (("table2", "--model", "distmult"), "no row of these models"),
+        (("figures", "--model", "transe"), "leave --model out"),
+        (("figures", "--data", "umls"), "no row of these models"),
+        (("uncertainty", "--store"), "uncertainty needs the trained models: leave --store out"),
+        (("table1", "--page", "none/a.md"), "none/a.md cannot be written"),
+    ],
+)
+def test_the_command_refuses(words, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    assert sentence in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_all_stored_results_are_of_rows_as_they_are_now():
+    """Whoever changes a row or a setting's name must change the stored results too."""
+    results, here = Results(ROOT / "results"), (Path(), Path())
+    for kind, options in (
+        (BenchmarksStudy, Options(seeds=3)),
+        (SmallStudy, Options(data=("codex-s",))),
+    ):
+        found = list(collect(kind(*here, options).plans(), Path("none"), results))
+        assert not [r.skipped for r in found if r.skipped and r.skipped != "it was not run"]
+        names = {result.plan.id for result in found if result.record}
+        lines = (ROOT / "results" / f"{kind.name}.jsonl").read_text().splitlines()
+        assert names == {json.loads(line)["row"] for line in lines}
+
+
+def test_a_graph_that_is_not_there_is_never_replaced_by_a_random_one(monkeypatch):
+    monkeypatch.setenv("KGFLOW_DATA", "/none")
+    assert peers.missing("wn18rr") == (
+        "wn18rr is not on this machine: set KGFLOW_DATA to the directory that holds it"
+    )
+    with pytest.raises(kgflow.errors.KgflowError, match="wn18rr is not on this machine"):
+        peers.graph("wn18rr")
+    assert peers.graph("random-50-200").name == "random-50-200"
