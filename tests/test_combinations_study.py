@@ -45,9 +45,9 @@ def study():
 
 def call(words, _):
     """As the commands do, in this process."""
-    if words[0] == "combine":
+    if words[0] == "ensemble":
         at = words.index("--out")
-        kgflow.combine(words[1:at], words[at + 1], force="--force" in words)
+        kgflow.ensemble(words[1:at], words[at + 1], force="--force" in words)
         return
     flags = dict(zip(words[1::2], words[2::2], strict=True))
     values = ExperimentFile(Path(flags["--config"])).settled(int(flags["--seed"]))
@@ -60,7 +60,7 @@ def test_what_is_needed_is_run_first_and_a_row_says_what_the_runs_say(place, mon
     assert [plan.name for plan in plans] == ["graph-nfe-1-0", "graph-distmult-3", "graph-two"]
     results = list(reproduce(plans[::-1], Path("runs"), progress=told.append, kept=Path("kept")))
     parts = "runs/graph-nfe-1-0 runs/graph-distmult-3"
-    assert told[-1] == f"kgflow combine {parts} --out runs/graph-two"
+    assert told[-1] == f"kgflow ensemble {parts} --out runs/graph-two"
     assert [result.plan for result in results] == plans[::-1]
     shown = study().show(results)
     (row,) = shown.found["rows"]

@@ -11,9 +11,9 @@ import typer
 from kgflow.cli import (
     bench,
     calibrate,
-    combine,
     data,
     discover,
+    ensemble,
     evaluate,
     export,
     models,
@@ -40,7 +40,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("discover")(discover.discover)
-app.command("combine")(combine.combine)
+app.command("ensemble")(ensemble.ensemble)
 app.command("calibrate")(calibrate.calibrate)
 app.command("uncertainty")(uncertainty.uncertainty)
 app.command("rules")(rules.rules)

@@ -1,4 +1,4 @@
-"""Several runs as one: answers scored by the mean of their models."""
+"""Ensembles: runs whose scores are the means of the scores of other runs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,25 +12,25 @@ from kgflow.runs.training import evaluate_and_calibrate
 from kgflow.training import save_model
 
 
-def combine(
+def ensemble(
     runs: Sequence[str | Path], out: str | Path, force: bool = False, device: str = "cpu"
 ) -> Run:
-    r"""A run whose scores are the means of those of other runs of the same data.
+    r"""Build a run whose scores are the means of the scores of other runs on the same data.
 
     .. math:: f(h, r, t) = \frac1k \sum_i f_i(h, r, t)
 
-    Models that were trained apart, by other seeds or of other kinds, err in different places. The
-    new run holds all it needs, is evaluated and calibrated, and is asked, served, exported and
-    reported on like any other. It knows no uncertainty and cannot be trained. Its γ is the mean of
-    theirs, so that its logit is the mean of their logits.
+    Models with different seeds or scoring functions make different errors. The ensemble contains
+    all parameters, is evaluated and calibrated, and supports prediction, serving, export and
+    reports like any other run. It has no entropies and cannot be trained. Its margin γ is the mean
+    of the margins, so that its logits are the means of the logits.
 
-    Answer sets can promise their coverage only if all runs held the same validation facts out of
-    their choices, as they do where `held_out` and `seed` are the same.
+    Prediction sets have a coverage guarantee only if all runs used the same calibration set, that
+    is, the same `held_out` and `seed`.
 
     Args:
-        runs: two run directories or more.
-        out: the new one.
-        force: replace a run that is there.
+        runs: two or more run directories.
+        out: directory of the new run.
+        force: whether to overwrite an existing run.
         device: "cpu", "cuda", …
 
     Example:
@@ -38,7 +38,7 @@ def combine(
         >>> place = Path(tempfile.mkdtemp())
         >>> for name in ("nfe-1", "distmult"):
         ...     _ = kgflow.train("world", model=name, dim=4, epochs=1, out=place / name)
-        >>> run = combine([place / "nfe-1", place / "distmult"], place / "both")
+        >>> run = ensemble([place / "nfe-1", place / "distmult"], place / "both")
         >>> run.predict(head="France", relation="borders", k=3).shape[0]
         3
     """
@@ -58,43 +58,43 @@ def combine(
     config, mean = run_config(experiment, data), Mean([run.model for run in opened])
     with new_run(directory, config, data, force) as draft:
         save_model(draft / "model.safetensors", mean)
-        (draft / "history.jsonl").touch()  # of no epochs: it is not trained
+        (draft / "history.jsonl").touch()  # no epochs: an ensemble is not trained
         evaluate_and_calibrate(Run(draft, config, data, mean.eval()))
     return Run.open(directory, device)
 
 
 def _check_distinct(runs: Sequence[str | Path]) -> None:
     if len(runs) < 2:
-        raise KgflowError("give two runs or more to combine")
+        raise KgflowError("an ensemble needs two runs or more: name their directories")
     for place, run in enumerate(runs):
         if Path(run).resolve() in [Path(other).resolve() for other in runs[:place]]:
-            raise KgflowError(f"{run} is given twice: combine different runs")
+            raise KgflowError(f"{run} is given twice: name different runs")
 
 
 def _check(runs: Sequence[Run]) -> None:
     first = runs[0]
     for run in runs:
         if run.config.model.parts:
-            raise KgflowError(f"{run.directory} is a combination already: give the runs it is of")
+            raise KgflowError(f"{run.directory} is an ensemble already: name its member runs")
         if run.config.run.data_digest != first.config.run.data_digest:
             raise KgflowError(
-                f"{run.directory} was trained on other facts than {first.directory}: combine runs"
-                " of the same data"
+                f"{run.directory} was trained on other facts than {first.directory}: an ensemble"
+                " needs runs on the same data"
             )
         if run.model.interaction is not None:
             raise KgflowError(
-                f"{run.directory} is of {run.model.name}, which is no matrix product and cannot be"
-                " combined: leave it out"
+                f"{run.directory} has the model {run.model.name}, which is no matrix product and"
+                " cannot be part of an ensemble: leave it out"
             )
 
 
 def _training(runs: Sequence[Run]) -> TrainingConfig:
-    """The first run's, with the mean margin, and what was held out only if all did so."""
-    said = [run.config.training for run in runs]
-    held = {(x.held_out, x.seed) for x in said}
-    return said[0].model_copy(
+    """Return the first run's settings with the mean margin; `held_out` only if all runs agree."""
+    settings = [run.config.training for run in runs]
+    held_out = {(x.held_out, x.seed) for x in settings}
+    return settings[0].model_copy(
         update={
-            "margin": sum(x.margin for x in said) / len(said),
-            "held_out": said[0].held_out if len(held) == 1 else 0.0,
+            "margin": sum(x.margin for x in settings) / len(settings),
+            "held_out": settings[0].held_out if len(held_out) == 1 else 0.0,
         }
     )

@@ -271,8 +271,8 @@ class Run:
         facts = self.validation.held_out
         if not len(facts) and self.config.model.parts:
             raise KgflowError(
-                f"{self.directory} is of runs that did not hold the same valid facts out of their "
-                "choices, so that no coverage can be promised: combine runs of one seed and share"
+                f"{self.directory} is an ensemble of runs with different calibration sets, so its "
+                "prediction sets have no coverage guarantee: use runs of one seed and held_out"
             )
         if not len(facts):
             raise KgflowError(

@@ -163,7 +163,7 @@ def settle(values: Mapping[str, Any], source: str) -> Experiment:
     model, training = values.get("model", {}), values.get("training", {})
     if model.get("name") == MEAN or model.get("parts"):
         parse(ModelConfig, model, source)  # says what is wrong with it
-        raise KgflowError(f"{source}: a mean of runs is not trained: train its runs, then combine")
+        raise KgflowError(f"{source}: an ensemble is not trained: train its member runs")
     if "decay" in training and training.get("schedule") == "cosine":
         raise KgflowError(f"{source}: 'training.decay' has no use where the schedule is cosine")
     settings = dict(model_class(model.get("name", ModelConfig().name)).settings)
@@ -248,7 +248,7 @@ def evaluate_and_calibrate(run: Run) -> Run:
 
 def _check_trainable(experiment: Experiment, what: str) -> None:
     if experiment.model.parts:
-        raise KgflowError(f"{what} is a mean of runs and cannot be trained: train its runs")
+        raise KgflowError(f"{what} is an ensemble and cannot be trained: train its runs")
 
 
 def _trainer(

@@ -63,7 +63,7 @@ class CombinationsStudy(Study):
     name, title, keeps = "combinations", "Several runs as one", True
     about = (
         "each row is the mean of some runs of `kgflow reproduce benchmarks`, made by"
-        " `kgflow combine`. MRR and hits are of the test facts, filtered, both sides, ties"
+        " `kgflow ensemble`. MRR and hits are of the test facts, filtered, both sides, ties"
         " realistic. best alone is the MRR of that of its runs which has the best validation MRR."
         " Minutes are those of training all runs."
     )
@@ -91,7 +91,7 @@ class CombinationsStudy(Study):
         needs = tuple(training(experiment, seed) for experiment, seed in file.runs)
         name = f"{file.graph}-{file.path.stem}"
         places = [str(plan.run(self.directory)) for plan in needs]
-        words = ("combine", *places, "--out", str(self.directory / name))
+        words = ("ensemble", *places, "--out", str(self.directory / name))
         return Plan(file.runs[0][0].experiment.data, "mean", words, name=name, needs=needs)
 
     def show(self, results: Sequence[Result]) -> Shown:
