@@ -272,7 +272,7 @@ def test_coverage_is_measured(answer, kgflow, world_run):
     assert sum(group["count"] for group in found["by"].values()) == found["answers"] == 744
     code, out, _ = kgflow("evaluate", world_run, "--coverage", 0.8, "--by-relation")
     assert code == 0
-    assert "promised were 0.8" in out
+    assert "nominal coverage 0.8" in out
 
 
 def test_data_list_and_describe(answer, kgflow):

@@ -170,7 +170,7 @@ def test_bad_promises(refusal, world_run, tmp_path):
     assert "k is 0" in refusal(*borders, "--coverage", "0.9", "-k", "0")
     assert "give both" in refusal(*borders, "--by-relation")
     assert "give both" in refusal("evaluate", world_run, "--adaptive")
-    assert "--type does not go" in refusal(*borders, "--coverage", "0.9", "--type", "currency")
+    assert "--type cannot be used" in refusal(*borders, "--coverage", "0.9", "--type", "currency")
     assert "'training.held_out' is 1.0" in refusal(
         "train", "world", "--held-out", "1", "--out", tmp_path / "run"
     )
@@ -199,8 +199,8 @@ def test_a_damaged_or_stale_calibration(refusal, kgflow, world_run, tmp_path):
 def test_what_would_be_silently_dropped_is_refused(refusal, world_run, tmp_path):
     ask = ("predict", world_run, "--head", "France", "--relation", "borders")
     assert "leave --out out" in refusal(*ask, "--explain", 1, "--out", tmp_path / "o.tsv")
-    assert "--explain does not go with" in refusal(*ask, "--explain", 1, "--coverage", 0.9)
+    assert "--explain cannot be used with" in refusal(*ask, "--explain", 1, "--coverage", 0.9)
     evaluate = ("evaluate", world_run, "--coverage", 0.9)
     assert "none of --by" in refusal(*evaluate, "--confidence")
-    assert "--filter does not go" in refusal(*evaluate, "--filter", tmp_path / "facts.tsv")
+    assert "--filter cannot be used" in refusal(*evaluate, "--filter", tmp_path / "facts.tsv")
     assert "take test" in refusal(*evaluate, "--split", "valid")

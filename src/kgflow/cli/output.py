@@ -1,4 +1,4 @@
-"""What commands print: one JSON object, or something for people."""
+"""Output of commands: one JSON object, or tables and text."""
 
 import json
 import math
@@ -13,29 +13,30 @@ if TYPE_CHECKING:
     import polars as pl
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1 …")]
-RunPath = Annotated[Path, typer.Argument(help="A run directory.", metavar="RUN")]
+Device = Annotated[str, typer.Option(help="Device to compute on: cpu, cuda, cuda:1 …")]
+RunPath = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN")]
 
 Coverage = Annotated[
     float | None,
-    typer.Option(help="Answer sets that hold the missing answer with this probability: 0.9."),
+    typer.Option(help="Coverage of prediction sets, such as 0.9."),
 ]
 ByRelation = Annotated[
-    bool, typer.Option("--by-relation", help="Promise the coverage for each relation and side.")
+    bool, typer.Option("--by-relation", help="Guarantee the coverage for each relation and side.")
 ]
 
 Adaptive = Annotated[
-    bool, typer.Option("--adaptive", help="Answer sets that are smaller where the model is sure.")
+    bool,
+    typer.Option("--adaptive", help="Use adaptive prediction sets, smaller for certain queries."),
 ]
 
 
 def check_coverage_flags(coverage: float | None, by_relation: bool, adaptive: bool) -> None:
-    """Refuse what only makes sense of answer sets, without them."""
+    """Refuse options of prediction sets without --coverage."""
     from kgflow.errors import KgflowError
 
     for flag, given in (("--by-relation", by_relation), ("--adaptive", adaptive)):
         if given and coverage is None:
-            raise KgflowError(f"{flag} says how --coverage is promised: give both")
+            raise KgflowError(f"{flag} is an option of prediction sets: add --coverage")
 
 
 def check_writable(path: Path) -> None:
@@ -48,49 +49,49 @@ def check_writable(path: Path) -> None:
         raise KgflowError(f"{path} cannot be written: it is a directory")
 
 
-PICTURES = (".png", ".svg", ".pdf")
+PLOT_FORMATS = (".png", ".svg", ".pdf")
 
 
-def check_picture(path: Path) -> None:
-    """Refuse a file that is no picture by its name, or that cannot be written."""
+def check_plot_file(path: Path) -> None:
+    """Refuse an output file that is no plot by its extension, or that cannot be written."""
     from kgflow.errors import KgflowError
 
-    if path.suffix.lower() not in PICTURES:
-        raise KgflowError(f"{path} is no picture: let it end in {', '.join(PICTURES)}")
+    if path.suffix.lower() not in PLOT_FORMATS:
+        raise KgflowError(f"{path} is no plot file: use the extension {', '.join(PLOT_FORMATS)}")
     check_writable(path)
 
 
 def say(text: str) -> None:
-    """A remark for people; it goes to stderr, so that stdout stays the answer."""
+    """Print a remark to stderr, so that stdout has only the result."""
     print(text, file=sys.stderr)
 
 
 def show_json(value: dict[str, Any]) -> None:
-    """The one JSON object; numbers that are not finite become null."""
+    """Print one JSON object; numbers that are not finite become null."""
     print(json.dumps(_plain(value), ensure_ascii=False, indent=2))
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A table; numbers stand right, words left."""
+    """Print a table, with numbers aligned right and text aligned left."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     rows = [list(row) for row in rows]
     grid = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold")
-    for place, name in enumerate(columns):
-        number = all(isinstance(row[place], int | float) or row[place] is None for row in rows)
+    for i, name in enumerate(columns):
+        number = all(isinstance(row[i], int | float) or row[i] is None for row in rows)
         grid.add_column(name, justify="right" if number else "left")
     for row in rows:
         grid.add_row(*(_cell(value) for value in row))
     console = Console()
-    # Piped into a file or a pager, a table is as wide as it needs to be.
+    # Without a terminal, such as in a file, tables are not wrapped at its width.
     console.width = console.width if console.is_terminal else 200
     console.print(grid)
 
 
 def frame_rows(frame: "pl.DataFrame", names: Sequence[str]) -> list[list[Any]]:
-    """Some columns of a frame, row by row."""
+    """Return some columns of a frame as rows."""
     return [[row[name] for name in names] for row in frame.to_dicts()]
 
 

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kgflow.analysis.layout import groups, layout
-from kgflow.analysis.plots import densities, picture, svg
-from kgflow.analysis.plots.map import entity_map
-from kgflow.analysis.plots.rules import rule_histograms
-from kgflow.analysis.rules.rule import Rule
-from kgflow.analysis.rules.statistic import Statistic
+from kgflow.analysis.plots import density_plot, entity_map, new_figure, rule_histograms, to_svg
+from kgflow.analysis.rules import Deviation, Rule
 from kgflow.errors import KgflowError
 from kgflow.runs.run import Run
 
@@ -42,7 +39,9 @@ class Drawings:
 
     def _densities(self, entities: tuple[str, ...]) -> str:
         """The densities of entities by name, in the coordinate that tells them apart best."""
-        return _drawn(7, 3.4, lambda figure: densities(figure.subplots(), self.run, list(entities)))
+        return _drawn(
+            7, 3.4, lambda figure: density_plot(figure.subplots(), self.run, list(entities))
+        )
 
     def _rules(self, rules: tuple[Rule, ...]) -> str:
         """The two histograms of each rule, one rule below the other."""
@@ -53,7 +52,7 @@ class Drawings:
         def draw(figure: "Figure") -> None:
             grid = figure.subplots(len(rules), 2, squeeze=False)
             for axes, rule in zip(grid, rules, strict=True):
-                rule_histograms(list(axes), self.run, Statistic.of(rule), rule.words(names))
+                rule_histograms(list(axes), self.run, Deviation.of(rule), rule.text(names))
 
         return _drawn(9, 2.6 * len(rules) + 0.2, draw)
 
@@ -71,9 +70,9 @@ class Drawings:
 
 
 def _drawn(width: float, height: float, draw: Callable[["Figure"], None]) -> str:
-    with picture(width, height) as figure:
+    with new_figure(width, height) as figure:
         draw(figure)
-        return svg(figure)
+        return to_svg(figure)
 
 
 def _short(text: str, most: int = 28) -> str:

@@ -224,9 +224,9 @@ class Reason(_Out):
     """A rule with the facts it starts from, or a fact that is like the one explained."""
 
     text: str
-    facts: list[list[str]]
+    triples: list[list[str]]
     rule: str | None
-    belief: float | None
+    model_confidence: float | None
     confidence: float | None
     distance: float | None
 
@@ -242,11 +242,11 @@ class Rule(_Out):
 
     kind: str
     rule: str
-    belief: float | None
+    model_confidence: float | None
     distance: float | None
     support: int
     confidence: float | None
-    verdict: str
+    agreement: str
 
 
 class Rules(_Out):

@@ -5,9 +5,7 @@ from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from kgflow.analysis.explain import Explainer
-from kgflow.analysis.rules.believed import judged
-from kgflow.analysis.rules.judge import Belief
-from kgflow.analysis.rules.rule import KINDS, Rule
+from kgflow.analysis.rules import EvaluatedRule, Rule, evaluate_candidates
 from kgflow.serving.batcher import Batcher
 from kgflow.serving.catalogue import Catalogue
 from kgflow.serving.drawings import Drawings, first_of_each_kind
@@ -79,9 +77,9 @@ class Study:
         found = self.explainer.explain(h, self.catalogue.relation_id(relation), t, n)
         return [reason.to_dict() for reason in found]
 
-    def _beliefs(self, relation: int) -> list[Belief]:
-        found = judged(self.explainer.judge, relation, KINDS, False, lambda share: None)
-        held = [b for b in found if b.verdict not in ("neither", "untested")]
+    def _beliefs(self, relation: int) -> list[EvaluatedRule]:
+        found = evaluate_candidates(self.explainer.evaluator, relation)
+        held = [b for b in found if b.agreement not in ("neither", "untested")]
         return sorted(held, key=lambda belief: belief.order)
 
     def _rules(self, relation: int) -> list[Row]:
@@ -100,15 +98,15 @@ class Study:
         return rows
 
 
-def _row(belief: Belief, names: Sequence[str]) -> Row:
+def _row(belief: EvaluatedRule, names: Sequence[str]) -> Row:
     return {
         "kind": belief.rule.kind,
-        "rule": belief.rule.words(names),
-        "belief": belief.belief,
+        "rule": belief.rule.text(names),
+        "model_confidence": belief.model_confidence,
         "distance": belief.distance,
         "support": belief.support,
         "confidence": belief.confidence,
-        "verdict": belief.verdict,
+        "agreement": belief.agreement,
     }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
-from kgflow.analysis.plots.style import COLOURS, DASHES, MARKERS, picture, save, svg
+from kgflow.analysis.plots.style import COLOURS, DASHES, MARKERS, new_figure, save_figure, to_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,11 +65,11 @@ def course_picture(
 ) -> Path:
     """Learning curves as a PNG and, beside it, an SVG; the legend is below."""
     lines = sum(fill(row.label, 84).count("\n") + 1 for row in rows)
-    with picture(7, 3.7 + 0.19 * lines) as figure:
+    with new_figure(7, 3.7 + 0.19 * lines) as figure:
         axes = figure.subplots()
         courses(axes, rows, marks)
         axes.set_title(title)
         figure.legend(loc="outside lower left", ncols=1, fontsize=8.5, handlelength=3.2)
-        save(figure, path)
-        path.with_suffix(".svg").write_text(svg(figure), encoding="utf-8")
+        save_figure(figure, path)
+        path.with_suffix(".svg").write_text(to_svg(figure), encoding="utf-8")
     return path

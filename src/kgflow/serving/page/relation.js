@@ -53,9 +53,9 @@ function rules(rows) {
   if (!rows.length) return el("p", { class: "soft" }, "No rule is believed that the graph has any instance of.");
   return table("Rules of this relation", [
     ["rule", (r) => r.rule],
-    ["model's belief", (r) => number(r.belief), true],
+    ["model confidence", (r) => number(r.model_confidence), true],
     ["holds in the graph", (r) => (r.confidence === null ? "–" : `${Math.round(100 * r.confidence)} %`), true],
     ["of instances", (r) => number(r.support), true],
-    ["verdict", (r) => r.verdict],
+    ["true in", (r) => r.agreement],
   ], rows);
 }
