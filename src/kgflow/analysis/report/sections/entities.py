@@ -36,7 +36,7 @@ MAX_LABELLED = 150
 VARIABLES = {
     "degree": "degree",
     "type": "type",
-    "facts": "number of facts",
+    "facts": "facts",
     "tails_per_head": "tails per head",
     "heads_per_tail": "heads per tail",
 }
@@ -99,8 +99,8 @@ def _associations(run: Run) -> Table:
     return Table(
         "Association of the entropy change with other variables: Spearman's rank correlation (−1 "
         "to 1), and for types the share of the variance of ranks that they explain "
-        "(Kruskal-Wallis test).",
-        ("variable", "effect size", "p-value", "count"),
+        "(Kruskal-Wallis test); p is the p-value.",
+        ("variable", "effect size", "p", "count"),
         rows,
     )
 
@@ -123,9 +123,9 @@ def _entities(run: Run, which: str, entities: "pl.DataFrame") -> Table:
         for row in entities.to_dicts()
     ]
     return Table(
-        f"{which} certain entities: certainty (percentile among all entities), entropy change in "
-        "nats per coordinate, and degree.",
-        ("entity", *typed, "certainty", "entropy change", "degree"),
+        f"{which} certain entities: certainty (percentile among all entities), change of the "
+        "entropy in nats per coordinate, and degree.",
+        ("entity", *typed, "certainty", "entropy", "degree"),
         rows,
     )
 

@@ -32,7 +32,8 @@ DESCRIPTION = (
     "Support is the number of pairs of entities for which the body of a rule is true in the graph, "
     "and confidence the share of them for which the head is true. Model confidence is the same "
     "for triples that the model classifies as true, from 0 (chance) to 1 (as for training facts). "
-    "A rule is true in the model or in the graph if its confidence is at least 0.5."
+    "A rule is true in the model or in the graph if its confidence there is at least 0.5, and in "
+    "the graph also 0.25 above chance."
 )
 SHORTENED = " Names of relations that are paths are shortened to their last part."
 HISTOGRAMS = (

@@ -43,11 +43,11 @@ def _conclusion(name: str, result: Study) -> str:
     if result.added is None:
         return text
     gain, low, high = result.added
-    effect = "significantly better" if low > 0 else "significantly worse" if high < 0 else "similar"
+    word = "significant" if low > 0 or high < 0 else "not significant"
     interval = f"{format_signed(low)} to {format_signed(high)}"
     return (
-        f"{text} All baselines with entropies are {effect} compared with all baselines alone "
-        f"(AUROC {format_signed(gain)}, 95 % interval {interval})."
+        f"{text} Adding entropies to all baselines changes the AUROC by {format_signed(gain)} "
+        f"(95 % interval {interval}), which is {word}."
     )
 
 
