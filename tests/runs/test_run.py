@@ -103,7 +103,7 @@ def test_frames_are_polars_and_uncertainty_is_the_entropy(run):
     answers = run.predict(relation="capital_of", tail="Peru", k=2)
     assert isinstance(answers, pl.DataFrame)
     table = entity_uncertainty(run)
-    assert table["uncertainty"].is_sorted()
+    assert table["entropy_change"].is_sorted()
     _, sigma = run.model.entity.split(run.model.entity.weight.detach())
     by_hand = sigma.abs().log().sum(1).numpy()
     lookup = dict(zip(run.data.entities, by_hand, strict=True))
