@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import kgflow
-from kgflow.analysis import believed_rules, entity_uncertainty, explain, overview, write_report
+from kgflow.analysis import entity_uncertainty, explain, learned_rules, overview, write_report
 from kgflow.cli.evaluate import show
 from kgflow.cli.output import frame_rows, table
 from kgflow.cli.progress import ProgressBar
@@ -36,16 +36,16 @@ def main() -> None:
         )
         columns = ("answer", "probability", "uncertainty", "known")
         table(title, columns, frame_rows(answers, columns))
-    for reason in explain(run, "Portugal", "borders", "Spain", n=2):
-        print(f"why (Portugal, borders, Spain): {reason.text}")
+    for explanation in explain(run, "Portugal", "borders", "Spain", n=2):
+        print(f"explanation of (Portugal, borders, Spain): {explanation.text}")
     print(f"(Peru, has_currency, ?): {run.prediction_set(head='Peru', relation='has_currency')}\n")
-    rules = believed_rules(run, k=2)
-    columns = ("rule", "belief", "support", "confidence", "verdict")
-    table("rules that the model believes", columns, frame_rows(rules, columns))
-    sure = entity_uncertainty(run)
-    columns = ("entity", "type", "uncertainty", "degree")
-    table("most certain entities", columns, frame_rows(sure.head(5), columns))
-    table("least certain entities", columns, frame_rows(sure.tail(5).reverse(), columns))
+    rules = learned_rules(run, k=2)
+    columns = ("rule", "support", "confidence", "model_confidence", "agreement")
+    table("rules of the model and the graph", columns, frame_rows(rules, columns))
+    entities = entity_uncertainty(run)
+    columns = ("entity", "type", "certainty", "degree")
+    table("most certain entities", columns, frame_rows(entities.head(5), columns))
+    table("least certain entities", columns, frame_rows(entities.tail(5).reverse(), columns))
     new = run.discover(k=5)
     columns = ("head", "relation", "tail", "probability")
     table("facts that are not in the data, most likely first", columns, frame_rows(new, columns))

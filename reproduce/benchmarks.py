@@ -8,7 +8,7 @@ from typing import Any
 
 from reproduce.experiments import Row, read_toml
 from reproduce.paper import published, spread
-from reproduce.plots import Curve, learning_curve_picture
+from reproduce.plots import Curve, learning_curve_figure
 from reproduce.results import Record
 from reproduce.running import NOT_RUN, Result
 from reproduce.study import Shown, Study, table
@@ -144,7 +144,7 @@ class BenchmarksStudy(Study):
         shown = highest(rows, DRAWN)
         curves = [Curve(x.row.title, x.curves()) for x in shown]
         marks = {f"paper's {x.row.model}, test": x.paper[0] for x in shown if x.paper}
-        drawn = learning_curve_picture(curves, marks, graph, self.pictures / f"{graph}.png")
+        drawn = learning_curve_figure(curves, marks, graph, self.pictures / f"{graph}.png")
         text = "Validation MRR against minutes of training"
         text += f", the {len(shown)} best rows" if len(shown) < len(rows) else ""
         return f"![{text}]({self.pictures.name}/{drawn.name})"

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgflow.analysis.plots.rules import short, statistics_picture
-from kgflow.analysis.rules.judge import Belief, Judge
-from kgflow.analysis.rules.rule import Rule, directed
-from kgflow.analysis.rules.statistic import Statistic
+from kgflow.analysis.plots.rules import deviations_figure, short_name
+from kgflow.analysis.rules import Deviation, EvaluatedRule, Rule, RuleEvaluator
+from kgflow.analysis.rules.rule import relation_name
 from kgflow.errors import KgflowError
 from kgflow.runs.run import Run
 from reproduce.experiments import Row
@@ -39,7 +38,7 @@ class Figure:
     @property
     def title(self) -> str:
         """The rule in words, with the last parts of path-like names."""
-        names = [short(name) for name in self.relations]
+        names = [short_name(name) for name in self.relations]
         if self.kind == "composition":
             return f"{names[0]} then {names[1]} gives {names[2]}"
         if self.kind == "inverse":
@@ -49,14 +48,14 @@ class Figure:
     @property
     def file(self) -> str:
         """File name of the picture."""
-        return f"{self.data}-{self.kind}-{short(self.relations[0]).strip('_')}.png"
+        return f"{self.data}-{self.kind}-{short_name(self.relations[0]).strip('_')}.png"
 
-    def statistic(self, run: Run) -> Statistic:
+    def statistic(self, run: Run) -> Deviation:
         """Return the statistic that is drawn."""
         names = run.data.relations.names
-        ids = {directed(d, names): d for d in range(2 * len(names))}
+        ids = {relation_name(d, names): d for d in range(2 * len(names))}
         first, *rest = (ids[name] for name in self.relations)
-        return Statistic(first, rest[0] if rest else first, *rest[1:])
+        return Deviation(first, rest[0] if rest else first, *rest[1:])
 
     def rule(self, run: Run) -> Rule | None:
         """Return the rule to test; None for a rule that is true of every inverse relation."""
@@ -93,7 +92,7 @@ class Drawn:
     path: Path
     medians: tuple[float, float]
     others: tuple[float, float]
-    belief: Belief | None
+    belief: EvaluatedRule | None
 
     def to_dict(self) -> dict[str, object]:
         """Return the figure as values for JSON."""
@@ -112,16 +111,16 @@ def draw_figures(run: Run, data: str, directory: Path) -> list[Drawn]:
     """Draw all figures of a graph from a run on it."""
     import torch
 
-    judge, drawn = Judge(run.predictor), []
+    judge, drawn = RuleEvaluator(run.predictor), []
     for figure in (figure for figure in FIGURES if figure.data == data):
         statistic, rule = figure.statistic(run), figure.rule(run)
-        path = statistics_picture(run, [(statistic, figure.title)], directory / figure.file)
-        rest = [other.gaps(run.model) for other in statistic.others(run.model)]
+        path = deviations_figure(run, [(statistic, figure.title)], directory / figure.file)
+        rest = [other.values(run.model) for other in statistic.alternatives(run.model)]
         mine, others = (
             [torch.cat(x).median().item() for x in zip(*gaps, strict=True)]
-            for gaps in ([statistic.gaps(run.model)], rest)
+            for gaps in ([statistic.values(run.model)], rest)
         )
-        belief = judge.judge(rule) if rule else None
+        belief = judge.evaluate(rule) if rule else None
         drawn.append(Drawn(figure, path, (mine[0], mine[1]), (others[0], others[1]), belief))
     return drawn
 
@@ -172,7 +171,7 @@ def _cells(drawn: Drawn) -> list[str]:
     medians = [f"{a:.3f} ({b:.3f})" for a, b in zip(drawn.medians, drawn.others, strict=True)]
     judged = ["–"] * 4
     if belief is not None:
-        shares = (belief.belief, belief.distance, belief.confidence)
+        shares = (belief.model_confidence, belief.distance, belief.confidence)
         texts = ["–" if x is None else f"{x:.2f}" for x in shares]
         judged = [texts[0], texts[1], f"{belief.support:,}", texts[2]]
     number = f"Figure {figure.number}" if figure.number else "–"

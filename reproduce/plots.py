@@ -6,8 +6,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
 from kgflow.analysis import Study
-from kgflow.analysis.plots import rejection
-from kgflow.analysis.plots.style import COLOURS, DASHES, MARKERS, picture, save
+from kgflow.analysis.plots import rejection_plot
+from kgflow.analysis.plots.style import COLOURS, DASHES, MARKERS, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,29 +62,29 @@ def _label_marks(axes: "Axes", marks: Mapping[str, float]) -> None:
         axes.text(1.01, y, text, transform=edge, va="center", color=GREY, fontsize=8.5)
 
 
-def learning_curve_picture(
+def learning_curve_figure(
     rows: Sequence[Curve], marks: Mapping[str, float], title: str, path: Path
 ) -> Path:
     """Draw learning curves to a file, with the legend below."""
     lines = sum(fill(row.label, 84).count("\n") + 1 for row in rows)
-    with picture(7, 3.7 + 0.19 * lines) as figure:
+    with new_figure(7, 3.7 + 0.19 * lines) as figure:
         axes = figure.subplots()
         learning_curves(axes, rows, marks)
         axes.set_title(title)
         figure.legend(loc="outside lower left", ncols=1, fontsize=8.5, handlelength=3.2)
-        return save(figure, path)
+        return save_figure(figure, path)
 
 
 def rejections(studies: Sequence[Study], path: Path) -> Path:
     """Draw the rejection curves of several studies side by side, with one legend."""
     columns = min(3, len(studies))
     lines = -(-len(studies) // columns)
-    with picture(0.5 + 3.6 * columns, 0.7 + 3 * lines) as figure:
+    with new_figure(0.5 + 3.6 * columns, 0.7 + 3 * lines) as figure:
         grid = figure.subplots(lines, columns, squeeze=False).flatten()
         for axes, found in zip(grid, studies, strict=False):
-            rejection(axes, found)
+            rejection_plot(axes, found)
         for axes in grid[len(studies) :]:
             axes.remove()
         handles = grid[0].get_legend_handles_labels()
         figure.legend(*handles, loc="outside lower center", ncols=4, fontsize=9)
-        return save(figure, path)
+        return save_figure(figure, path)

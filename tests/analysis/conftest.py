@@ -1,4 +1,4 @@
-"""Quick runs to report on."""
+"""Quick runs for reports."""
 
 from dataclasses import replace
 
@@ -23,6 +23,6 @@ def runs(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def report(runs, tmp_path_factory):
-    """A report on both."""
+    """A report on both runs."""
     out = tmp_path_factory.mktemp("report") / "both.html"
     return write_report(runs, out, entities=["e5", "the third"])

@@ -1,4 +1,4 @@
-"""Tables, densities and profiles of a run, by hand."""
+"""Tables of certainty, densities and profiles of a run."""
 
 import math
 
@@ -20,7 +20,12 @@ from kgflow.analysis import (
     triple_uncertainty,
     type_uncertainty,
 )
-from kgflow.analysis.plots import densities, entropy_against_degree, mean_densities, picture
+from kgflow.analysis.plots import (
+    density_plot,
+    entropy_against_degree,
+    mean_density_plot,
+    new_figure,
+)
 from kgflow.errors import KgflowError
 
 
@@ -30,26 +35,26 @@ def run(tmp_path_factory):
     return kgflow.train("world", "nfe-2", dim=6, epochs=1, lr=0.05, out=out)
 
 
-def test_relations_stand_beside_their_reciprocals_and_counts(run):
+def test_relations_with_their_inverses_and_counts(run):
     table = relation_uncertainty(run)
     _, sigma = run.model.relation.split(run.model.relation.weight.detach())
     by_hand = sigma.abs().log().sum(1).numpy()
     R = len(run.data.relations)
     assert len(table) == R
-    assert table["uncertainty"].is_sorted()
+    assert table["entropy_change"].is_sorted()
     for row in table.to_dicts():
         r = run.data.relations.id(row["relation"])
-        assert row["uncertainty"] == pytest.approx(by_hand[r], rel=1e-5)
-        assert row["reciprocal"] == pytest.approx(by_hand[r + R], rel=1e-5)
-        assert row["per_coordinate"] == pytest.approx(row["uncertainty"] / 6)
+        assert row["entropy_change"] == pytest.approx(by_hand[r], rel=1e-5)
+        assert row["inverse"] == pytest.approx(by_hand[r + R], rel=1e-5)
+        assert row["per_coordinate"] == pytest.approx(row["entropy_change"] / 6)
         assert row["facts"] == (run.data.train.r == r).sum()
 
 
 def test_triples_add_up_and_agree_with_the_tables(run):
     triples = [("France", "has_capital", "Paris"), ("Peru", "borders", "Chile")]
     table = triple_uncertainty(run, triples)
-    entity = dict(entity_uncertainty(run).select("name", "uncertainty").iter_rows())
-    relation = dict(relation_uncertainty(run).select("relation", "uncertainty").iter_rows())
+    entity = dict(entity_uncertainty(run).select("name", "entropy_change").iter_rows())
+    relation = dict(relation_uncertainty(run).select("relation", "entropy_change").iter_rows())
     for (h, r, t), row in zip(triples, table.to_dicts(), strict=True):
         assert row["head_change"] == pytest.approx(entity[h], rel=1e-5)
         assert row["relation_change"] == pytest.approx(relation[r], rel=1e-4)
@@ -62,29 +67,29 @@ def test_triples_add_up_and_agree_with_the_tables(run):
 
 
 def test_associations_are_scipys(run):
-    table = {(r["of"], r["beside"]): r for r in associations(run).to_dicts()}
+    table = {(r["kind"], r["variable"]): r for r in associations(run).to_dicts()}
     entities = entity_uncertainty(run)
-    expected = stats.spearmanr(entities["uncertainty"], entities["degree"])
-    assert table["entity", "degree"]["value"] == pytest.approx(expected.statistic)
-    assert table["entity", "degree"]["p"] == pytest.approx(expected.pvalue)
-    groups = [g["uncertainty"].to_list() for g in entities.partition_by("type")]
+    expected = stats.spearmanr(entities["entropy_change"], entities["degree"])
+    assert table["entity", "degree"]["effect_size"] == pytest.approx(expected.statistic)
+    assert table["entity", "degree"]["p_value"] == pytest.approx(expected.pvalue)
+    groups = [g["entropy_change"].to_list() for g in entities.partition_by("type")]
     expected = stats.kruskal(*groups)
-    assert table["entity", "type"]["p"] == pytest.approx(expected.pvalue)
-    assert 0 <= table["entity", "type"]["value"] <= 1
-    assert {"facts", "tails_per_head", "heads_per_tail"} < {beside for _, beside in table}
+    assert table["entity", "type"]["p_value"] == pytest.approx(expected.pvalue)
+    assert 0 <= table["entity", "type"]["effect_size"] <= 1
+    assert {"facts", "tails_per_head", "heads_per_tail"} < {variable for _, variable in table}
     types = type_uncertainty(run)
     assert types["entities"].sum() == len(entities)
-    cities = entities.filter(pl.col("type") == "city")["uncertainty"]
+    cities = entities.filter(pl.col("type") == "city")["entropy_change"]
     assert types.filter(pl.col("type") == "city")["median"][0] == pytest.approx(cities.median())
 
 
-def test_nothing_goes_along_with_what_is_constant(tmp_path):
+def test_constant_entropies_have_no_associations(tmp_path):
     """Translations alone change no entropy; a graph without types has none to compare."""
     run = kgflow.train(random_graph(), "nfe-1-mu", dim=2, epochs=1, out=tmp_path / "run")
-    assert entity_uncertainty(run)["uncertainty"].to_list() == [0.0] * 17
-    assert associations(run)["value"].to_list() == [None] * 5
+    assert entity_uncertainty(run)["entropy_change"].to_list() == [0.0] * 17
+    assert associations(run)["effect_size"].to_list() == [None] * 5
     assert not len(type_uncertainty(run))
-    assert profile(run, "e0").entities_of_type == profile(run, "e0").place_in_type == 0
+    assert profile(run, "e0").entities_of_type == profile(run, "e0").rank_in_type == 0
 
 
 def test_densities_are_densities(run):
@@ -108,9 +113,10 @@ def test_a_profile(run):
     found = profile(run, "France", k=4)
     table = entity_uncertainty(run)
     place = table["name"].to_list().index("France")
-    assert found.place == place + 1
+    assert found.rank == place + 1
+    assert found.certainty == table["certainty"][place]
     countries = table.filter(pl.col("type") == "country")["name"].to_list()
-    assert found.place_in_type == countries.index("France") + 1
+    assert found.rank_in_type == countries.index("France") + 1
     assert found.entities_of_type == len(countries)
     assert len(found.nearest) == len(found.quantiles) == len(found.relations) == 4
     assert "France" not in found.nearest
@@ -121,39 +127,41 @@ def test_a_profile(run):
     )
 
 
-def test_points_stand_first_and_have_no_density(tmp_path):
+def test_points_are_most_certain_and_have_no_density(tmp_path):
     run = kgflow.train(random_graph(), "nfe-k", dim=3, epochs=1, out=tmp_path / "run")
     _, sigma = run.model.entity.split(run.model.entity.weight.data)
     sigma[5, 1::3] = 0
     table = entity_uncertainty(run)
     assert table["name"][0] == "e5"
-    assert table["uncertainty"][0] == -math.inf
-    assert associations(run)["value"][0] is not None
+    assert table["certainty"].is_sorted(descending=True)
+    assert table["certainty"].mean() == pytest.approx(50)
+    assert table["entropy_change"][0] == -math.inf
+    assert associations(run)["effect_size"][0] is not None
     with pytest.raises(KgflowError, match="point in coordinate 2"):
         marginal_density(run, ["e5", "e1"], 2)
     assert marginal_density(run, ["e5", "e1"])["coordinate"][0] != 2
     with pytest.raises(KgflowError, match="point in some coordinate"):
         mean_density(run, ["e5"])
-    with picture() as figure:
+    with new_figure() as figure:
         entropy_against_degree(figure.subplots(), run)
 
 
 def test_gaussians_have_uncertain_entities_and_no_relations(tmp_path):
     run = kgflow.train(random_graph(), "kg2e-kl", dim=3, epochs=1, out=tmp_path / "run")
-    assert entity_uncertainty(run)["uncertainty"].is_finite().all()
-    with pytest.raises(KgflowError, match="no uncertainty of relations"):
+    assert entity_uncertainty(run)["entropy_change"].is_finite().all()
+    with pytest.raises(KgflowError, match="no entropies of relations"):
         relation_uncertainty(run)
     (row,) = triple_uncertainty(run, [("e0", "r0", "e1")]).to_dicts()
     assert row["relation_change"] is row["composed_change"] is None
-    assert set(associations(run)["of"]) == {"entity"}
+    assert set(associations(run)["kind"]) == {"entity"}
     assert profile(run, "e0").nearest == []
 
 
-def test_pictures_name_what_they_show(run):
-    with picture() as figure:
+def test_plots_have_labels(run):
+    with new_figure() as figure:
         left, middle, right = figure.subplots(1, 3)
-        densities(left, run, ["France", "Peru"], 2)
-        mean_densities(middle, run, ["France", "Peru"])
+        density_plot(left, run, ["France", "Peru"], 2)
+        mean_density_plot(middle, run, ["France", "Peru"])
         entropy_against_degree(right, run)
         assert left.get_xlabel() == "coordinate 2 of 6"
         for axes in (left, middle):

@@ -31,9 +31,9 @@ def test_a_model_compared_with_itself_differs_by_nothing():
     ranks = random_ranks()
     found = Comparison(ranking(ranks, 1), ranking(ranks, 2))
     assert (found.difference.mean, found.difference.low, found.difference.high) == (0, 0, 0)
-    assert not found.difference.clear
+    assert not found.difference.significant
     assert (found.wins, found.ties, found.losses) == (0, 80, 0)
-    assert all(row.share == 0 for row in found.by_relation(9))
+    assert all(row.contribution == 0 for row in found.by_relation(9))
 
 
 def test_the_order_of_answers_does_not_matter_and_turning_round_turns_the_sign():
@@ -52,8 +52,8 @@ def test_the_difference_is_that_of_the_mrrs():
     found = Comparison(a, b)
     assert found.difference.mean == pytest.approx(gap)
     rows = found.by_relation(9)
-    assert sum(row.share for row in rows) == pytest.approx(gap)
-    parts = [abs(row.share) for row in rows]
+    assert sum(row.contribution for row in rows) == pytest.approx(gap)
+    parts = [abs(row.contribution) for row in rows]
     assert parts == sorted(parts, reverse=True)
     assert sum(row.answers for row in rows) == len(a)
 
@@ -66,12 +66,12 @@ def test_the_bootstrap_is_a_loop_over_its_draws(monkeypatch):
         drawn = [values[i] for i in rng.integers(0, 30, 30)]
         means.append(sum(drawn) / 30)
     assert [found.low, found.high] == pytest.approx(list(np.quantile(means, [0.025, 0.975])))
-    monkeypatch.setattr("kgflow.analysis.comparison.AT_ONCE", 64)
+    monkeypatch.setattr("kgflow.analysis.comparison.MAX_DRAWS", 64)
     assert bootstrap(values, resamples=200, seed=3) == found
 
 
 def test_the_interval_covers_the_truth_as_often_as_it_says():
-    # Both sides of a fact share most of their noise: whoever drew sides apart would be too sure.
+    # Both sides of a fact share most of their noise: separate sampling is too confident.
     rng, truth, trials, covered, naive = np.random.default_rng(0), 0.2, 250, 0, 0
     for trial in range(trials):
         shared = rng.normal(truth, 1, 80)
@@ -84,6 +84,6 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
     assert naive / trials < 0.88
 
 
-def test_different_questions_do_not_compare():
-    with pytest.raises(KgflowError, match="different questions"):
+def test_different_queries_are_refused():
+    with pytest.raises(KgflowError, match="different queries"):
         Comparison(ranking(random_ranks(4)), ranking(random_ranks(5)))

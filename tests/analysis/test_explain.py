@@ -1,4 +1,4 @@
-"""Why: the nearest facts are those of a loop, and rules cite the facts they start from."""
+"""Explanations: the nearest triples are those of a loop."""
 
 import numpy as np
 import pytest

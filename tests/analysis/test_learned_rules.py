@@ -1,10 +1,10 @@
-"""What small runs learned: their graph's rules are found, and explain their answers."""
+"""Rules of small graphs are learned, and explain answers."""
 
 import numpy as np
 import pytest
 
 import kgflow
-from kgflow.analysis import Explainer, believed_rules, explain
+from kgflow.analysis import Explainer, explain, learned_rules
 from kgflow.data import Dataset, Triples, Vocabulary
 
 
@@ -21,33 +21,33 @@ def sentences(frame, kind=None):
     return rows["rule"].to_list()
 
 
-def test_world_is_told_by_its_rules(world):
-    found = believed_rules(world)
+def test_rules_of_world_are_found(world):
+    found = learned_rules(world)
     assert sentences(found, "symmetric")[0] == "borders is symmetric"
-    believed = found.filter(found["verdict"] != "graph only")
-    assert set(sentences(believed, "symmetric")) == {"borders is symmetric"}
-    inverse = sentences(believed, "inverse")
+    learned = found.filter(found["agreement"] != "graph only")
+    assert set(sentences(learned, "symmetric")) == {"borders is symmetric"}
+    inverse = sentences(learned, "inverse")
     assert "has_capital is the inverse of capital_of" in inverse[:3]
     assert "capital_of is the inverse of has_capital" in inverse[:3]
-    assert "in_subregion then subregion_in gives in_region" in sentences(believed, "composition")
+    assert "in_subregion then subregion_in gives in_region" in sentences(learned, "composition")
     agreed = found.filter(found["rule"] == "borders is symmetric").row(0, named=True)
-    assert (agreed["support"], agreed["confidence"], agreed["verdict"]) == (630, 1.0, "agree")
+    assert (agreed["support"], agreed["confidence"], agreed["agreement"]) == (630, 1.0, "both")
 
 
 def test_antisymmetric_relations_are_not_symmetric(world):
-    found = believed_rules(world)
+    found = learned_rules(world)
     antisymmetric = {name.split()[0] for name in sentences(found, "antisymmetric")}
     assert "borders" not in antisymmetric
     assert {"capital_of", "in_region", "city_in"} <= antisymmetric
 
 
-def test_only_what_is_asked_for(world):
-    found = believed_rules(world, relation="borders", kind="composition", k=1)
+def test_rules_are_selected(world):
+    found = learned_rules(world, relation="borders", kind="composition", k=1)
     assert len(found) == 1
     assert "borders" in found["rule"][0]
-    assert len(believed_rules(world, everything=True)) > len(believed_rules(world))
+    assert len(learned_rules(world, include_all=True)) > len(learned_rules(world))
     with pytest.raises(kgflow.KgflowError, match="did you mean inverse"):
-        believed_rules(world, kind="inverses")
+        learned_rules(world, kind="inverses")
 
 
 def cousins():
@@ -71,11 +71,11 @@ def cousins():
 
 
 @pytest.mark.parametrize("model", ["nfe-1", "complex"])
-def test_a_family_is_told_by_its_rules(tmp_path, model):
+def test_rules_of_a_family_are_found(tmp_path, model):
     settings = {"dim": 24, "epochs": 30, "lr": 0.1, "dropout": 0.0, "average": 0.0}
     run = kgflow.train(cousins(), model, out=tmp_path / "run", **settings)
-    found = believed_rules(run)
-    agreed = found.filter(found["verdict"] == "agree")["rule"].to_list()
+    found = learned_rules(run)
+    agreed = found.filter(found["agreement"] == "both")["rule"].to_list()
     assert {
         "friend is symmetric",
         "child is the inverse of parent",
@@ -86,7 +86,7 @@ def test_a_family_is_told_by_its_rules(tmp_path, model):
     assert found["distance"].is_null().all() == (model == "complex")
 
 
-def test_borders_are_explained_by_their_mirror_image(world):
+def test_borders_are_explained_by_symmetry(world):
     data = world.data
     train = {tuple(row) for row in data.train.array().tolist()}
     france, borders = data.entity_id("France"), data.relations.id("borders")
@@ -94,10 +94,10 @@ def test_borders_are_explained_by_their_mirror_image(world):
     name = data.label(found[0])
     first, *others = explain(world, "France", "borders", name, n=2)
     assert first.rule == "borders is symmetric"
-    assert first.facts == ((name, "borders", "France"),)
+    assert first.triples == ((name, "borders", "France"),)
     assert first.text == f"{name} borders France, and borders is symmetric"
     assert (first.confidence, first.distance) == (1.0, None)
-    near = [reason for reason in others if reason.distance is not None]
+    near = [explanation for explanation in others if explanation.distance is not None]
     assert len(near) == 2
     assert near[0].distance <= near[1].distance
 
@@ -113,15 +113,15 @@ def test_a_composition_cites_both_facts(world):
     h, m, t = next(
         (h, m, t) for h, r, m in sorted(train) if r == within for n, t in middle if n == m
     )
-    reasons = Explainer(world.predictor).explain(h, region, t, n=5)
-    cited = {reason.rule: reason.facts for reason in reasons}
+    explanations = Explainer(world.predictor).explain(h, region, t, n=5)
+    cited = {explanation.rule: explanation.triples for explanation in explanations}
     e = data.label
     assert cited["in_subregion then subregion_in gives in_region"] == (
         (e(h), "in_subregion", e(m)),
         (e(m), "subregion_in", e(t)),
     )
     names = {(e(a), data.relations[r], e(b)) for a, r, b in train}
-    assert all(fact in names for reason in reasons for fact in reason.facts)
+    assert all(fact in names for explanation in explanations for fact in explanation.triples)
 
 
 def test_unknown_names_are_refused(world):

@@ -3,7 +3,7 @@
 import pytest
 
 from browser import Visit
-from kgflow.analysis.report import SECTIONS
+from kgflow.analysis.report import registered_sections
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -11,9 +11,9 @@ from kgflow.analysis.report import SECTIONS
 def test_the_page_fits_and_asks_for_nothing(chromium, report, width, dark):
     visit = Visit(chromium, report.page.as_uri(), width, dark)
     page = visit.page
-    for section in SECTIONS:
+    for section in registered_sections():
         assert page.locator(f"section#{section.id} h2").is_visible()
-    for shown in ("probabilities", "answer-sets", "trust", "uncertainty"):
+    for shown in ("calibration", "prediction-sets", "selective-prediction", "certainty"):
         assert page.locator(f"section#{shown} svg").first.is_visible()
         assert page.locator(f"section#{shown} figure table").first.is_visible()
     assert page.locator("section#rules figure table").first.is_visible()

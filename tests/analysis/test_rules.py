@@ -1,4 +1,4 @@
-"""Rules: exact ones have distance zero, searched is looped, counted is counted by hand."""
+"""Rules: exact ones have distance zero; search and counts agree with loops."""
 
 from dataclasses import replace
 from itertools import product
@@ -9,24 +9,32 @@ import torch
 
 import kgflow
 from graphs import ALL_MODELS, random_graph, random_model
-from kgflow.analysis.rules import KINDS, Geometry, Graph, Judge, Rule, Statistic
-from kgflow.analysis.rules.acceptance import best_line
-from kgflow.analysis.rules.believed import judged
+from kgflow.analysis.rules import (
+    Deviation,
+    Graph,
+    RelationDistance,
+    Rule,
+    RuleEvaluator,
+    evaluate_candidates,
+)
+from kgflow.analysis.rules.evaluate import best_threshold
 from kgflow.runs.predictor import Predictor
 
 DIM, R = 12, 5
 
 
-def geometry_models():
+def distance_models():
     data = random_graph()
-    return [name for name in ALL_MODELS if Geometry.of(random_model(name, data)) is not None]
+    return [
+        name for name in ALL_MODELS if RelationDistance.of(random_model(name, data)) is not None
+    ]
 
 
-GEOMETRIC = geometry_models()
+WITH_DISTANCE = distance_models()
 
 
 def model_of(name):
-    """A model of R relations with their inverse_relations, all random."""
+    """A model of R relations with their inverse relations, all random."""
     return random_model(name, random_graph(relations=R), DIM)
 
 
@@ -54,33 +62,35 @@ def composed(f, g):
     return {key: f[key] + g[key]}
 
 
-def test_geometry_is_of_every_family():
-    assert {"nfe-1", "nfe-2", "nfe-k", "transe", "rotate", "toruse-l1", "mobiuse"} <= set(GEOMETRIC)
-    assert {"nage-so3", "nfe-1-sigma"} <= set(GEOMETRIC)
-    assert not {"conve", "tucker", "distmult", "complex"} & set(GEOMETRIC)
+def test_every_family_has_distances():
+    assert {"nfe-1", "nfe-2", "nfe-k", "transe", "rotate", "toruse-l1", "mobiuse"} <= set(
+        WITH_DISTANCE
+    )
+    assert {"nage-so3", "nfe-1-sigma"} <= set(WITH_DISTANCE)
+    assert not {"conve", "tucker", "distmult", "complex"} & set(WITH_DISTANCE)
 
 
-@pytest.mark.parametrize("name", GEOMETRIC)
-def test_a_relation_that_is_its_reciprocal_is_symmetric(name):
+@pytest.mark.parametrize("name", WITH_DISTANCE)
+def test_a_relation_that_is_its_inverse_is_symmetric(name):
     model = model_of(name)
     model.relation.weight.data[R + 1] = model.relation.weight.data[1]
-    geometry = Geometry.of(model)
-    assert geometry.distance(Rule((R + 1,), 1, R)) == 0
-    assert geometry.distance(Rule((R + 2,), 2, R)) > 0.1
+    distances = RelationDistance.of(model)
+    assert distances.distance(Rule((R + 1,), 1, R)) == 0
+    assert distances.distance(Rule((R + 2,), 2, R)) > 0.1
     model.relation.weight.data[R + 3] = model.relation.weight.data[4]
-    assert Geometry.of(model).distance(Rule((R + 3,), 4, R)) == 0
+    assert RelationDistance.of(model).distance(Rule((R + 3,), 4, R)) == 0
 
 
 # NagE's angles compose in no simple way; its inverse is below.
-@pytest.mark.parametrize("name", [name for name in GEOMETRIC if not name.startswith("nage")])
+@pytest.mark.parametrize("name", [name for name in WITH_DISTANCE if not name.startswith("nage")])
 def test_a_composed_relation_is_the_composition(name):
     model = model_of(name)
     both = composed(of(model, 0), of(model, R + 1))
     put(model, 2, both)
-    geometry = Geometry.of(model)
-    assert geometry.distance(Rule((0, R + 1), 2, R)) < 1e-12
-    assert geometry.distance(Rule((0, R + 1), 3, R)) > 0.05
-    back = geometry.distance(Rule((R + 1, 0), 2, R))
+    distances = RelationDistance.of(model)
+    assert distances.distance(Rule((0, R + 1), 2, R)) < 1e-12
+    assert distances.distance(Rule((0, R + 1), 3, R)) > 0.05
+    back = distances.distance(Rule((R + 1, 0), 2, R))
     assert back > 1e-3 or set(both) != {"mu", "sigma"}, "affine functions do not commute"
 
 
@@ -100,19 +110,19 @@ def test_whole_turns_and_inverses_close(name):
     else:
         turn = {"rotate": 2 * torch.pi, "toruse-l2": 3.0, "mobiuse": 0.0}[name]
         put(model, 1, {key: turn - value for key, value in of(model, 0).items()})
-    geometry = Geometry.of(model)
-    assert geometry.closure(Rule((R,), 1, R)) < 1e-12
-    assert geometry.closure(Rule((R,), 2, R)) > 1e-3
+    distances = RelationDistance.of(model)
+    assert distances.closure(Rule((R,), 1, R)) < 1e-12
+    assert distances.closure(Rule((R,), 2, R)) > 1e-3
 
 
-@pytest.mark.parametrize("name", GEOMETRIC)
+@pytest.mark.parametrize("name", WITH_DISTANCE)
 def test_nearest_composition_is_that_of_the_loop_over_all_threes(name):
     model = model_of(name)
-    geometry = Geometry.of(model)
-    for first, heads, distances in geometry.nearest(R):
+    distances = RelationDistance.of(model)
+    for first, heads, nearest in distances.nearest(R):
         for second in range(2 * R):
-            loop = [geometry.distance(Rule((first, second), head, R)) for head in range(R)]
-            assert min(loop) == pytest.approx(float(distances[second]), abs=1e-9)
+            loop = [distances.distance(Rule((first, second), head, R)) for head in range(R)]
+            assert min(loop) == pytest.approx(float(nearest[second]), abs=1e-9)
             assert loop[int(heads[second])] == pytest.approx(min(loop), abs=1e-9)
 
 
@@ -130,30 +140,30 @@ def test_distance_is_the_mean_square_over_entities():
 
     pairs = [apart(d, e) for d, e in product(range(2 * R), repeat=2) if d != e]
     expected = apart(R + 1, 1) / np.mean(pairs)
-    # The geometry draws each entity once.
-    found = Geometry.of(model).distance(Rule((R + 1,), 1, R))
+    # The distances draws each entity once.
+    found = RelationDistance.of(model).distance(Rule((R + 1,), 1, R))
     assert found == pytest.approx(expected, rel=0.25)
 
 
 def test_statistics_are_the_papers():
     model = model_of("nfe-1")
     m, s = model.relation.split(model.relation.weight.detach())
-    scale, shift = Statistic.of(Rule((R + 1,), 1, R)).gaps(model)
+    scale, shift = Deviation.of(Rule((R + 1,), 1, R)).values(model)
     torch.testing.assert_close(scale, (s[1] * s[1] - 1).abs())
     torch.testing.assert_close(shift, (s[1] * m[1] + m[1]).abs())
-    scale, shift = Statistic.of(Rule((R + 1,), 2, R)).gaps(model)
+    scale, shift = Deviation.of(Rule((R + 1,), 2, R)).values(model)
     torch.testing.assert_close(scale, (s[2] * s[1] - 1).abs())
     torch.testing.assert_close(shift, (s[2] * m[1] + m[2]).abs())
-    scale, shift = Statistic.of(Rule((0, R + 1), 2, R)).gaps(model)
+    scale, shift = Deviation.of(Rule((0, R + 1), 2, R)).values(model)
     torch.testing.assert_close(scale, (s[0] * s[R + 1] - s[2]).abs())
     torch.testing.assert_close(shift, (s[R + 1] * m[0] + m[R + 1] - m[2]).abs())
     put(model, 2, composed(of(model, 0), of(model, 1)))
-    assert all(float(x.max()) < 1e-12 for x in Statistic(0, 1, 2).gaps(model))
+    assert all(float(x.max()) < 1e-12 for x in Deviation(0, 1, 2).values(model))
 
 
 def test_statistics_need_linear_relations():
     with pytest.raises(kgflow.KgflowError, match="nage-so3 has no histograms"):
-        Statistic(0, 0).gaps(model_of("nage-so3"))
+        Deviation(0, 0).values(model_of("nage-so3"))
 
 
 # --- the graph ----------------------------------------------------------------------------------
@@ -195,48 +205,50 @@ def test_paths_between_two_entities_are_those_of_loops():
             for (a, d, m), (n, e, b) in product(directed, repeat=2)
             if (a, b) == (h, t) and m == n and m not in (h, t)
         )
-        found = zip(*(x.tolist() for x in graph.score_relations(h, t)), strict=True)
+        found = zip(*(x.tolist() for x in graph.paths_between(h, t)), strict=True)
         assert sorted(found) == expected
-        assert sorted(graph.direct(h, t)) == sorted(d for a, d, b in directed if (a, b) == (h, t))
+        assert sorted(graph.relations_between(h, t)) == sorted(
+            d for a, d, b in directed if (a, b) == (h, t)
+        )
     for (_, d, m), (n, e, _) in product(directed, repeat=2):
         every[d, e] += m == n
-    assert (graph.paths == every).all()
+    assert (graph.path_counts == every).all()
 
 
-def test_the_line_tells_best():
+def test_the_threshold_maximizes_youdens_j():
     rng = np.random.default_rng(0)
     high, low = rng.normal(1, 1, 50), rng.normal(0, 1, 80)
 
-    def told(line):
+    def youden(line):
         return (high >= line).mean() - (low >= line).mean()
 
-    assert told(best_line(high, low)) == max(told(x) for x in [*high, *low])
+    assert youden(best_threshold(high, low)) == max(youden(x) for x in [*high, *low])
 
 
 @pytest.mark.parametrize("name", ALL_MODELS)
-def test_every_model_has_beliefs(name):
+def test_rules_of_every_model_are_evaluated(name):
     data = random_graph(entities=20, relations=2, facts=90, held_out=2)
-    judge = Judge(Predictor(random_model(name, data), data, margin=0.0))
-    found = list(judged(judge, None, KINDS, everything=True, progress=lambda share: None))
-    assert {"symmetric", "antisymmetric"} <= {belief.rule.kind for belief in found}
-    assert all(0 <= b.belief <= 1 for b in found if b.support)
-    assert {b.distance is None for b in found} == {name not in GEOMETRIC}
+    evaluator = RuleEvaluator(Predictor(random_model(name, data), data, margin=0.0))
+    found = list(evaluate_candidates(evaluator, include_all=True))
+    assert {"symmetric", "antisymmetric"} <= {e.rule.kind for e in found}
+    assert all(0 <= e.model_confidence <= 1 for e in found if e.support)
+    assert {e.distance is None for e in found} == {name not in WITH_DISTANCE}
 
 
 def test_relations_that_are_all_one_function_are_at_no_distance():
     model = model_of("nfe-1")
     model.relation.weight.data.fill_(0.5)
-    geometry = Geometry.of(model)
-    assert geometry.distance(Rule((R,), 0, R)) == 0
-    assert all(distance.isfinite().all() for _, _, distance in geometry.nearest(R))
+    distances = RelationDistance.of(model)
+    assert distances.distance(Rule((R,), 0, R)) == 0
+    assert all(distance.isfinite().all() for _, _, distance in distances.nearest(R))
 
 
-def test_a_model_that_was_never_shown_a_relation_believes_nothing_of_it():
+def test_a_relation_without_training_triples_has_no_model_confidence():
     data = random_graph(relations=R)
     shown = data.train.r != 0
     data = replace(data, train=data.train.take(shown), valid=data.train.take(~shown))
-    judge = Judge(Predictor(random_model("nfe-1", data, DIM), data, margin=1.0))
+    evaluator = RuleEvaluator(Predictor(random_model("nfe-1", data, DIM), data, margin=1.0))
     for negated in (False, True):
-        found = judge.judge(Rule((R,), 0, R, negated=negated))
+        found = evaluator.evaluate(Rule((R,), 0, R, negated=negated))
         assert found.support > 0
-        assert found.belief == 0
+        assert found.model_confidence == 0

@@ -1,14 +1,14 @@
-"""Pictures of data whose names are what they are."""
+"""Plots of data with $ in names."""
 
 import pytest
 
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 
 
-def test_a_name_is_no_formula(tmp_path):
-    from kgflow.analysis.plots import picture, save, svg
+def test_names_are_not_parsed_as_formulas(tmp_path):
+    from kgflow.analysis.plots import new_figure, save_figure, to_svg
 
-    with picture() as figure:
+    with new_figure() as figure:
         figure.subplots().set_title(r"$\frac$ and $x^$")
-        assert r"$\frac$ and $x^$" in svg(figure)
-        assert save(figure, tmp_path / "name.png").stat().st_size > 0
+        assert r"$\frac$ and $x^$" in to_svg(figure)
+        assert save_figure(figure, tmp_path / "name.png").stat().st_size > 0

@@ -68,4 +68,4 @@ def test_exports_have_it(kgflow, biased_run, tmp_path):
 def test_reports_tell_it(biased_run):
     from kgflow.analysis.report.sections.settings import _model
 
-    assert _model(library.open(biased_run))["bias of entities"] == "yes"
+    assert _model(library.open(biased_run))["entity bias"] == "yes"

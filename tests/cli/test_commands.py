@@ -230,7 +230,7 @@ def test_discover_equals_a_full_sort(answer, world_run):
     assert everywhere[0] >= found[0]["probability"]
 
 
-def test_calibrate_judges_before_and_after(answer, kgflow, world_run, tmp_path):
+def test_calibrate_evaluates_before_and_after(answer, kgflow, world_run, tmp_path):
     run = shutil.copytree(world_run, tmp_path / "run")
     written = (run / "calibration.json").read_bytes()
     (run / "calibration.json").unlink()
@@ -244,13 +244,13 @@ def test_calibrate_judges_before_and_after(answer, kgflow, world_run, tmp_path):
     code, out, _ = kgflow("calibrate", run)
     assert code == 0
     assert "Brier score" in out
-    assert "261 facts of valid" in out
+    assert "261 validation facts" in out
 
 
-def test_answer_sets_are_printed_in_part_and_given_whole(answer, kgflow, world_run, tmp_path):
+def test_prediction_sets_are_printed_in_part_and_given_whole(answer, kgflow, world_run, tmp_path):
     ask = ("predict", world_run, "--head", "France", "--relation", "in_time_zone")
     for flags in ((), ("--by-relation",), ("--adaptive",)):
-        (found,) = answer(*ask, "--coverage", 0.9, *flags)["sets"]
+        (found,) = answer(*ask, "--coverage", 0.9, *flags)["prediction_sets"]
         assert found["size"] == len(found["answers"]) > 3
         assert not any(a["known"] for a in found["answers"])
         assert (found["coverage"], found["held_out"]) == (0.9, 222)
@@ -262,7 +262,7 @@ def test_answer_sets_are_printed_in_part_and_given_whole(answer, kgflow, world_r
     file.write_text("France\tin_time_zone\t?\n?\tborders\tPeru\n")
     assert kgflow("predict", world_run, "--file", file, "--coverage", 0.5, "--out", whole)[0] == 0
     rows = pl.read_csv(whole, separator="\t")
-    sets = answer("predict", world_run, "--file", file, "--coverage", 0.5)["sets"]
+    sets = answer("predict", world_run, "--file", file, "--coverage", 0.5)["prediction_sets"]
     assert [(rows["query"] == i).sum() for i in (1, 2)] == [s["size"] for s in sets]
 
 
@@ -272,7 +272,7 @@ def test_coverage_is_measured(answer, kgflow, world_run):
     assert sum(group["count"] for group in found["by"].values()) == found["answers"] == 744
     code, out, _ = kgflow("evaluate", world_run, "--coverage", 0.8, "--by-relation")
     assert code == 0
-    assert "promised were 0.8" in out
+    assert "nominal coverage 0.8" in out
 
 
 def test_data_list_and_describe(answer, kgflow):

@@ -42,7 +42,7 @@ def test_what_does_not_fit_is_refused_in_one_sentence(refusal, world_run, facts,
     assert "world has no test facts with confidences" in refusal(
         "evaluate", world_run, "--confidence"
     )
-    assert "--confidence goes with none" in refusal(
+    assert "--confidence cannot be used with" in refusal(
         "evaluate", world_run, "--confidence", "--by", "side"
     )
     message = refusal("train", facts, "--confidence", "hard", "--out", tmp_path / "run")

@@ -139,7 +139,7 @@ def test_damaged_runs(refusal, world_run, tmp_path):
     assert "is no run" in refusal("evaluate", tmp_path / "nowhere")
 
 
-def test_bad_questions(refusal, world_run, tmp_path):
+def test_bad_queries(refusal, world_run, tmp_path):
     ask = ("predict", world_run)
     assert "did you mean" in refusal(*ask, "--head", "Frnace", "--relation", "borders")
     assert "did you mean borders" in refusal(*ask, "--head", "France", "--relation", "border")
@@ -151,7 +151,7 @@ def test_bad_questions(refusal, world_run, tmp_path):
     file = tmp_path / "q.tsv"
     file.write_text("France\tborders\t?\nFrance borders ?\n")
     assert "q.tsv:2" in refusal(*ask, "--file", file)
-    assert "not both" in refusal(*ask, "--file", file, "--head", "France")
+    assert "use either --file" in refusal(*ask, "--file", file, "--head", "France")
     assert "does not exist" in refusal(*ask, "--file", tmp_path / "none.tsv")
 
 
@@ -161,16 +161,16 @@ def test_bad_evaluations(refusal, world_run):
     assert "did you mean" in refusal("discover", world_run, "--relation", "border")
 
 
-def test_bad_promises(refusal, world_run, tmp_path):
+def test_bad_coverages(refusal, world_run, tmp_path):
     ask = ("predict", world_run, "--head", "France")
     borders = (*ask, "--relation", "borders")
     assert "between 0 and 1" in refusal(*borders, "--coverage", "1")
     assert "between 0 and 1" in refusal("evaluate", world_run, "--coverage", "0")
     assert "ask with a relation" in refusal(*ask, "--tail", "Spain", "--coverage", "0.9")
     assert "k is 0" in refusal(*borders, "--coverage", "0.9", "-k", "0")
-    assert "give both" in refusal(*borders, "--by-relation")
-    assert "give both" in refusal("evaluate", world_run, "--adaptive")
-    assert "--type does not go" in refusal(*borders, "--coverage", "0.9", "--type", "currency")
+    assert "add --coverage" in refusal(*borders, "--by-relation")
+    assert "add --coverage" in refusal("evaluate", world_run, "--adaptive")
+    assert "--type cannot be used" in refusal(*borders, "--coverage", "0.9", "--type", "currency")
     assert "'training.held_out' is 1.0" in refusal(
         "train", "world", "--held-out", "1", "--out", tmp_path / "run"
     )
@@ -198,9 +198,9 @@ def test_a_damaged_or_stale_calibration(refusal, kgflow, world_run, tmp_path):
 
 def test_what_would_be_silently_dropped_is_refused(refusal, world_run, tmp_path):
     ask = ("predict", world_run, "--head", "France", "--relation", "borders")
-    assert "leave --out out" in refusal(*ask, "--explain", 1, "--out", tmp_path / "o.tsv")
-    assert "--explain does not go with" in refusal(*ask, "--explain", 1, "--coverage", 0.9)
+    assert "leave out --out" in refusal(*ask, "--explain", 1, "--out", tmp_path / "o.tsv")
+    assert "--explain cannot be used with" in refusal(*ask, "--explain", 1, "--coverage", 0.9)
     evaluate = ("evaluate", world_run, "--coverage", 0.9)
-    assert "none of --by" in refusal(*evaluate, "--confidence")
-    assert "--filter does not go" in refusal(*evaluate, "--filter", tmp_path / "facts.tsv")
+    assert "cannot be used with --by" in refusal(*evaluate, "--confidence")
+    assert "--filter cannot be used" in refusal(*evaluate, "--filter", tmp_path / "facts.tsv")
     assert "take test" in refusal(*evaluate, "--split", "valid")

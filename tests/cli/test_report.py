@@ -23,14 +23,14 @@ def test_report_prints_its_files_and_the_key_numbers(answer, pair, tmp_path):
     assert found["report"] == str(out)
     assert found["bytes"] == out.stat().st_size
     assert found["split"] == "valid"
-    assert sorted(found["pictures"]) == sorted(map(str, (tmp_path / "page_files").iterdir()))
+    assert sorted(found["plots"]) == sorted(map(str, (tmp_path / "page_files").iterdir()))
     assert {p.name for p in tmp_path.iterdir()} == {"page.html", "page_files"}
     mrrs = [answer("evaluate", run, "--split", "valid")["realistic"]["mrr"] for run in pair]
     assert [run["mrr"] for run in found["runs"]] == mrrs
-    (versus,) = found["comparisons"]
-    assert versus["difference"] == pytest.approx(mrrs[1] - mrrs[0])
-    assert versus["low"] <= versus["difference"] <= versus["high"]
-    assert versus["wins"] + versus["ties"] + versus["losses"] == 16
+    (comparison,) = found["comparisons"]
+    assert comparison["difference"] == pytest.approx(mrrs[1] - mrrs[0])
+    assert comparison["low"] <= comparison["difference"] <= comparison["high"]
+    assert comparison["wins"] + comparison["ties"] + comparison["losses"] == 16
 
 
 def test_report_for_people_names_the_file(kgflow, pair, tmp_path):
@@ -43,12 +43,12 @@ def test_report_refuses_before_it_works(refusal, pair, world_run, tmp_path):
     run, out = pair[0], tmp_path / "page.html"
     assert "does not exist" in refusal("report", run, "--out", tmp_path / "no" / "page.html")
     assert "is a directory" in refusal("report", run, "--out", tmp_path)
-    assert "of other data than" in refusal("report", run, world_run, "--out", out)
+    assert "on other data than" in refusal("report", run, world_run, "--out", out)
     assert "unknown entity 'e99'" in refusal("report", run, "--out", out, "--entity", "e99")
     assert "unknown split" in refusal("report", run, "--out", out, "--split", "all")
     assert "no run of kgflow" in refusal("report", tmp_path, "--out", out)
     assert "--out" in refusal("report", run)
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "page_files").write_text("mine")
-    assert "is no directory" in refusal("report", run, "--out", out)
+    assert "is not a directory" in refusal("report", run, "--out", out)
     assert (tmp_path / "page_files").read_text() == "mine"

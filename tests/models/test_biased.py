@@ -6,7 +6,7 @@ import torch
 
 import kgflow
 from graphs import ALL_MODELS, BIASED, random_graph, random_model
-from kgflow.analysis.profile import _nearest
+from kgflow.analysis.density import _nearest
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.kernels import AutogradKeys, BiasedKeys

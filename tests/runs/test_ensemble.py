@@ -1,4 +1,4 @@
-"""Runs made of runs."""
+"""Ensembles of runs."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ def runs(tmp_path_factory):
 
 def test_answers_have_the_mean_score(runs, tmp_path):
     names = ("a", "b", "c")
-    run = kgflow.combine([runs / x for x in names], tmp_path / "run")
+    run = kgflow.ensemble([runs / x for x in names], tmp_path / "run")
     facts = [(f"e{i}", f"r{i % 3}", f"e{(3 * i) % 17}") for i in range(17)]
     apart = [kgflow.open(runs / x).score(facts)["score"].to_numpy() for x in names]
     assert run.score(facts)["score"].to_numpy() == pytest.approx(sum(apart) / 3, rel=1e-4, abs=1e-5)
@@ -44,7 +44,7 @@ def test_answers_have_the_mean_score(runs, tmp_path):
 def test_it_needs_the_others_no_more(runs, tmp_path):
     for x in ("a", "c"):
         shutil.copytree(runs / x, tmp_path / x)
-    made = kgflow.combine([tmp_path / "a", tmp_path / "c"], tmp_path / "run")
+    made = kgflow.ensemble([tmp_path / "a", tmp_path / "c"], tmp_path / "run")
     for x in ("a", "c"):
         shutil.rmtree(tmp_path / x)
     again = kgflow.open(tmp_path / "run")
@@ -54,28 +54,28 @@ def test_it_needs_the_others_no_more(runs, tmp_path):
 
 
 def test_coverage_is_promised_only_of_what_no_run_chose_by(runs, tmp_path):
-    same = kgflow.combine([runs / "a", runs / "c"], tmp_path / "same")
-    assert len(same.validation.conformal) > 0
-    other = kgflow.combine([runs / "a", runs / "b"], tmp_path / "other")
+    same = kgflow.ensemble([runs / "a", runs / "c"], tmp_path / "same")
+    assert len(same.validation.held_out) > 0
+    other = kgflow.ensemble([runs / "a", runs / "b"], tmp_path / "other")
     assert other.config.training.held_out == 0
-    with pytest.raises(KgflowError, match="no coverage can be promised"):
+    with pytest.raises(KgflowError, match="no coverage guarantee"):
         other.prediction_set(head="e1", relation="r0")
 
 
 def test_a_run_that_is_there_stays(runs, tmp_path):
-    kgflow.combine([runs / "a", runs / "b"], tmp_path / "run")
+    kgflow.ensemble([runs / "a", runs / "b"], tmp_path / "run")
     before = (tmp_path / "run" / "config.toml").read_bytes()
     with pytest.raises(KgflowError, match="holds a run already"):
-        kgflow.combine([runs / "a", runs / "c"], tmp_path / "run")
+        kgflow.ensemble([runs / "a", runs / "c"], tmp_path / "run")
     assert (tmp_path / "run" / "config.toml").read_bytes() == before
-    kgflow.combine([runs / "a", runs / "c"], tmp_path / "run", force=True)
+    kgflow.ensemble([runs / "a", runs / "c"], tmp_path / "run", force=True)
     assert (tmp_path / "run" / "config.toml").read_bytes() != before
 
 
-def test_what_cannot_be_combined(runs, tmp_path):
+def test_invalid_members_are_refused(runs, tmp_path):
     def refused(*given):
         with pytest.raises(KgflowError) as error:
-            kgflow.combine(given, tmp_path / "new")
+            kgflow.ensemble(given, tmp_path / "new")
         assert not (tmp_path / "new").exists()
         return str(error.value)
 
@@ -85,15 +85,15 @@ def test_what_cannot_be_combined(runs, tmp_path):
     assert "is no run of kgflow" in refused(runs / "a", runs / "nothing")
     other = kgflow.train(random_graph(seed=1), dim=4, epochs=1, out=tmp_path / "other")
     assert f"{other.directory} was trained on other facts" in refused(runs / "a", other.directory)
-    kgflow.combine([runs / "a", runs / "b"], tmp_path / "both")
+    kgflow.ensemble([runs / "a", runs / "b"], tmp_path / "both")
     assert "is an ensemble already" in refused(tmp_path / "both", runs / "c")
 
 
 def test_it_is_not_trained(runs, tmp_path):
-    kgflow.combine([runs / "a", runs / "b"], tmp_path / "run")
-    with pytest.raises(KgflowError, match="is a mean of runs and cannot be trained"):
+    kgflow.ensemble([runs / "a", runs / "b"], tmp_path / "run")
+    with pytest.raises(KgflowError, match="is an ensemble and cannot be trained"):
         kgflow.resume(tmp_path / "run")
-    with pytest.raises(KgflowError, match="'mean' is not trained: `kgflow combine` makes it"):
+    with pytest.raises(KgflowError, match="'mean' is not trained"):
         kgflow.train(DATA, "mean", out=tmp_path / "new")
     config = kgflow.open(tmp_path / "run").config
     experiment = kgflow.Experiment(data="x", model=config.model, training=config.training)
@@ -103,7 +103,7 @@ def test_it_is_not_trained(runs, tmp_path):
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == before
     with pytest.raises(KgflowError, match="cannot be trained"):
         best_validation(experiment, DATA)
-    with pytest.raises(KgflowError, match="a mean of runs is not trained"):
+    with pytest.raises(KgflowError, match="an ensemble is not trained"):
         settle({"data": "x", "model": config.model.model_dump()}, "here")
 
 
@@ -121,7 +121,7 @@ def test_it_is_not_trained(runs, tmp_path):
     ],
 )
 def test_a_damaged_configuration_gets_one_sentence(runs, tmp_path, old, new, sentence):
-    kgflow.combine([runs / "a", runs / "c"], tmp_path / "run")
+    kgflow.ensemble([runs / "a", runs / "c"], tmp_path / "run")
     path = tmp_path / "run" / "config.toml"
     text = path.read_text()
     assert old in text
@@ -137,49 +137,49 @@ def test_what_cannot_be_judged_leaves_nothing_behind(runs, tmp_path):
     bad = kgflow.open(tmp_path / "bad").model
     bad.entity.weight.data[0, 0] = float("nan")
     save_model(tmp_path / "bad" / "model.safetensors", bad)
-    kgflow.combine([runs / "a", runs / "c"], tmp_path / "run")
+    kgflow.ensemble([runs / "a", runs / "c"], tmp_path / "run")
     before = (tmp_path / "run" / "model.safetensors").read_bytes()
     with pytest.raises(FloatingPointError):
-        kgflow.combine([tmp_path / "bad", runs / "c"], tmp_path / "run", force=True)
+        kgflow.ensemble([tmp_path / "bad", runs / "c"], tmp_path / "run", force=True)
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == before
     with pytest.raises(FloatingPointError):
-        kgflow.combine([tmp_path / "bad", runs / "c"], tmp_path / "new")
+        kgflow.ensemble([tmp_path / "bad", runs / "c"], tmp_path / "new")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "run"]
 
 
 @pytest.mark.parametrize("parts", [("a", "c"), ("b", "d")])
 def test_every_command_takes_it(runs, tmp_path, monkeypatch, capsys, parts):
-    """Those that need what a mean does not have say so in one sentence."""
+    """Commands that need entropies say so in one sentence."""
     from kgflow.cli import app
 
-    combined = kgflow.combine([runs / x for x in parts], tmp_path / "run").directory
+    merged = kgflow.ensemble([runs / x for x in parts], tmp_path / "run").directory
 
     def call(*words):
         monkeypatch.setattr("sys.argv", ["kgflow", *map(str, words)])
         return app._run(), *capsys.readouterr()
 
     for words in (
-        ("evaluate", combined, "--by", "relation"),
-        ("predict", combined, "--head", "e1", "--relation", "r0", "--explain", "1"),
-        ("predict", combined, "--head", "e1", "--relation", "r0", "--coverage", "0.9"),
-        ("predict", combined, "--head", "e1", "--tail", "e2"),
-        ("discover", combined, "-k", "3"),
-        ("calibrate", combined),
-        ("rules", combined),
-        ("export", combined, "--format", "npz", "--out", tmp_path / "rows.npz"),
-        ("export", combined, "--format", "faiss", "--out", tmp_path / "index"),
-        ("export", combined, "--format", "word2vec", "--out", tmp_path / "vectors.txt"),
-        ("report", combined, "--out", tmp_path / "page.html"),
-        ("report", combined, runs / "a", "--out", tmp_path / "two.html"),
+        ("evaluate", merged, "--by", "relation"),
+        ("predict", merged, "--head", "e1", "--relation", "r0", "--explain", "1"),
+        ("predict", merged, "--head", "e1", "--relation", "r0", "--coverage", "0.9"),
+        ("predict", merged, "--head", "e1", "--tail", "e2"),
+        ("discover", merged, "-k", "3"),
+        ("calibrate", merged),
+        ("rules", merged),
+        ("export", merged, "--to", "npz", "--out", tmp_path / "rows.npz"),
+        ("export", merged, "--to", "faiss", "--out", tmp_path / "index"),
+        ("export", merged, "--to", "word2vec", "--out", tmp_path / "vectors.txt"),
+        ("report", merged, "--out", tmp_path / "page.html"),
+        ("report", merged, runs / "a", "--out", tmp_path / "two.html"),
     ):
         code, _, err = call(*words)
         assert code == 0, (words, err)
-    width = kgflow.open(combined).model.encode_keys(torch.zeros(1, 12 if parts[0] == "a" else 14)).K
+    width = kgflow.open(merged).model.encode_keys(torch.zeros(1, 12 if parts[0] == "a" else 14)).K
     lines = (tmp_path / "vectors.txt").read_text().splitlines()
     assert lines[0] == f"17 {width.shape[1]}"
-    code, _, err = call("uncertainty", combined)
+    code, _, err = call("uncertainty", merged)
     assert code == 2
-    assert err == "kgflow: mean knows no uncertainty: several models have no common x0\n"
-    code, out, _ = call("combine", runs / "a", runs / "c", "--out", tmp_path / "again", "--json")
+    assert err == "kgflow: mean has no entropies: the models of an ensemble have no common x0\n"
+    code, out, _ = call("ensemble", runs / "a", runs / "c", "--out", tmp_path / "again", "--json")
     assert code == 0
     assert json.loads(out)["models"] == ["nfe-1", "complex"]

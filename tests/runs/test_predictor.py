@@ -168,7 +168,7 @@ def test_scores_that_are_not_finite_are_refused(predictor, bad):
 def test_what_training_never_saw_is_noted(call, directory, asked, named):
     code, _, err = call("predict", directory, *asked)
     assert code == 0
-    assert err == f"note: never seen in training, so not to be relied on: {named}\n"
+    assert err == f"note: not in the training data, so the scores are unreliable: {named}\n"
 
 
 def test_nothing_is_noted_of_trained_names(call, directory):
@@ -181,7 +181,7 @@ def test_discover_shows_labels(call, directory):
     assert (code, err) == (0, "")
     assert "One" in out
     assert " e1 " not in out
-    assert "training never saw" in call("discover", directory, "--relation", "r1")[2]
+    assert "not in the training data" in call("discover", directory, "--relation", "r1")[2]
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_discover_shows_labels(call, directory):
         ("e0\tr0\t?\r\ne0\tZZ\t?\r\n", "q.tsv:2: unknown relation 'ZZ'; known are r"),
         ("Twin\tr0\t?", "q.tsv:1: 'Twin' is the label of"),
         ("e0\u2028e1\tr0\t?\n", "q.tsv:1: unknown entity"),
-        ("", "q.tsv holds no question"),
-        ("\ufeff\n \r\n", "q.tsv holds no question"),
+        ("", "q.tsv has no query"),
+        ("\ufeff\n \r\n", "q.tsv has no query"),
     ],
 )
 def test_bad_question_files_name_the_line(call, directory, tmp_path, text, said):

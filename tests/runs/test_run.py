@@ -103,7 +103,7 @@ def test_frames_are_polars_and_uncertainty_is_the_entropy(run):
     answers = run.predict(relation="capital_of", tail="Peru", k=2)
     assert isinstance(answers, pl.DataFrame)
     table = entity_uncertainty(run)
-    assert table["uncertainty"].is_sorted()
+    assert table["entropy_change"].is_sorted()
     _, sigma = run.model.entity.split(run.model.entity.weight.detach())
     by_hand = sigma.abs().log().sum(1).numpy()
     lookup = dict(zip(run.data.entities, by_hand, strict=True))
@@ -117,7 +117,7 @@ def test_frames_are_polars_and_uncertainty_is_the_entropy(run):
 def test_models_without_a_notion_of_uncertainty_say_so(model, options, tmp_path):
     run = kgflow.train("world", model, dim=2, epochs=1, options=options, out=tmp_path / "run")
     assert run.predict(head="France", relation="borders", k=1)["uncertainty"].to_list() == [None]
-    with pytest.raises(KgflowError, match="no uncertainty"):
+    with pytest.raises(KgflowError, match="no entropies"):
         entity_uncertainty(run)
     with pytest.raises(KgflowError, match="no densities"):
         overview(run, ["France"], tmp_path / "x.png")

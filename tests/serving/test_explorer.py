@@ -40,7 +40,7 @@ def test_rules_of_a_relation_name_it(client, served_run):
     name = served_run.data.relations[0]
     for rule in client.get("/v1/rules", params={"relation": name}).json()["rules"]:
         assert name in rule["rule"]
-        assert rule["verdict"] in ("agree", "model only", "graph only")
+        assert rule["agreement"] in ("both", "model only", "graph only")
 
 
 @pytest.mark.parametrize("address", ["densities?entity=e30&entity=a/b", "map"])

@@ -1,28 +1,32 @@
-"""What a model learned, for people to see."""
+"""Analysis of trained runs: certainty, rules, explanations, plots and reports."""
 
-from kgflow.analysis.associations import associations, type_uncertainty
-from kgflow.analysis.certainty import entity_uncertainty, relation_uncertainty, triple_uncertainty
+from kgflow.analysis.certainty import (
+    associations,
+    entity_uncertainty,
+    relation_uncertainty,
+    triple_uncertainty,
+    type_uncertainty,
+)
 from kgflow.analysis.comparison import Comparison
-from kgflow.analysis.density import marginal_density, mean_density
-from kgflow.analysis.explain import Explainer, Reason, explain
+from kgflow.analysis.density import Profile, marginal_density, mean_density, profile
+from kgflow.analysis.explain import Explainer, Explanation, explain
 from kgflow.analysis.layout import layout
 from kgflow.analysis.plots import overview
-from kgflow.analysis.profile import Profile, profile
 from kgflow.analysis.report import write_report
-from kgflow.analysis.rules import believed_rules
+from kgflow.analysis.rules import learned_rules
 from kgflow.analysis.study import Study, study
 
 __all__ = [
     "Comparison",
     "Explainer",
+    "Explanation",
     "Profile",
-    "Reason",
     "Study",
     "associations",
-    "believed_rules",
     "entity_uncertainty",
     "explain",
     "layout",
+    "learned_rules",
     "marginal_density",
     "mean_density",
     "overview",

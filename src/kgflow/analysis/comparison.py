@@ -1,4 +1,4 @@
-"""Whether one model ranks better than another, and how sure that is."""
+"""Paired comparison of two rankings, with bootstrap confidence intervals."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,53 +13,57 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 RESAMPLES = 2_000
+"""Number of bootstrap samples."""
+
 LEVEL = 0.95
-AT_ONCE = 2**22
-"""Draws held at a time."""
+"""Confidence level."""
+
+MAX_DRAWS = 2**22
+"""Largest number of draws in memory."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A mean difference of reciprocal ranks with its bootstrap interval."""
+    """Mean difference of reciprocal ranks with its bootstrap interval."""
 
     mean: float
     low: float
     high: float
 
     @property
-    def clear(self) -> bool:
-        """Whether the interval leaves zero out."""
+    def significant(self) -> bool:
+        """Whether the interval excludes zero."""
         return self.low > 0 or self.high < 0
 
 
 @dataclass(frozen=True)
 class RelationDifference:
-    """How two models differ on one relation; `share` is its part in the whole difference."""
+    """MRR of two models on one relation; contributions of all relations add to the difference."""
 
     relation: int
     answers: int
     first: float
     second: float
     difference: Difference
-    share: float
+    contribution: float
 
 
 class Comparison:
-    r"""Two rankings of the same answers, one answer beside the other.
+    r"""Paired comparison of two rankings of the same queries.
 
     .. math:: \Delta = \frac1N \sum_i \Big(\frac1{\mathrm{rank}^{(2)}_i}
               - \frac1{\mathrm{rank}^{(1)}_i}\Big)
 
-    The interval is that of the percentile bootstrap. Whole facts are drawn, each with its head and
-    its tail side, because the two sides of a fact are no independent trials.
+    with a percentile bootstrap interval. Samples consist of whole triples, each with its head and
+    its tail query, because the two queries of a triple are not independent.
 
-    Shapes: `reciprocal` is ``(2, F, 2)``: model, fact, side (tail first).
+    Shapes: `reciprocal` is ``(2, N, 2)``: model, triple, side (tail first).
 
     Args:
-        first: the ranking that is compared with.
-        second: the ranking of the other model; positive differences are in its favour.
-        resamples: bootstrap samples.
-        seed: of the draws.
+        first: ranking of the baseline.
+        second: ranking of the other model; positive differences are in its favour.
+        resamples: number of bootstrap samples.
+        seed: random seed.
 
     Reference:
         Efron: Bootstrap Methods: Another Look at the Jackknife, 1979; Field and Welsh:
@@ -67,9 +71,9 @@ class Comparison:
 
     Example:
         >>> def ranking(ranks):
-        ...     asked, r, other = np.array([[0, 1, 2, 3], [0, 0, 1, 1], [2, 3, 0, 1]])
+        ...     h, r, t = np.array([[0, 1, 2, 3], [0, 0, 1, 1], [2, 3, 0, 1]])
         ...     ranks = np.array(ranks)
-        ...     return Ranking(asked, r, other, ranks, ranks, np.full(4, 9), relations=1)
+        ...     return Ranking(h, r, t, ranks, ranks, np.full(4, 9), relations=1)
         >>> found = Comparison(ranking([1, 2, 4, 1]), ranking([1, 1, 2, 1]))
         >>> found.difference.mean, (found.wins, found.ties, found.losses)
         (0.1875, (2, 2, 0))
@@ -79,9 +83,9 @@ class Comparison:
         self, first: Ranking, second: Ranking, resamples: int = RESAMPLES, seed: int = 0
     ) -> None:
         first, second = _ordered(first), _ordered(second)
-        asked, again = (np.stack([x.h, x.r, x.t]) for x in (first, second))
-        if not np.array_equal(asked, again):
-            raise KgflowError("the two runs were asked different questions: they do not compare")
+        queries = [np.stack([x.h, x.r, x.t]) for x in (first, second)]
+        if not np.array_equal(queries[0], queries[1]):
+            raise KgflowError("the two rankings have different queries: rank the same triples")
         self.resamples, self.seed = resamples, seed
         self.rank = np.stack([x.rank("realistic") for x in (first, second)]).reshape(2, -1, 2)
         self.reciprocal: Floats = 1 / self.rank
@@ -89,52 +93,54 @@ class Comparison:
 
     @property
     def gain(self) -> Floats:
-        """Second less first reciprocal rank of every answer, ``(F, 2)``."""
+        """Reciprocal rank of the second model minus that of the first, ``(N, 2)``."""
         return self.reciprocal[1] - self.reciprocal[0]
 
     @cached_property
     def difference(self) -> Difference:
-        """Of the MRRs, second less first."""
+        """MRR of the second model minus MRR of the first."""
         return bootstrap(self.gain.mean(1), self.resamples, self.seed)
 
     @property
     def wins(self) -> int:
-        """Answers that the second model ranks higher."""
+        """Number of queries with a better rank by the second model."""
         return int((self.gain > 0).sum())
 
     @property
     def ties(self) -> int:
-        """Answers that both rank alike."""
+        """Number of queries with equal ranks."""
         return int((self.gain == 0).sum())
 
     @property
     def losses(self) -> int:
-        """Answers that the second model ranks lower."""
+        """Number of queries with a worse rank by the second model."""
         return int((self.gain < 0).sum())
 
     def by_relation(self, count: int) -> list[RelationDifference]:
-        """The relations that make most of the difference, for or against, largest part first."""
+        """Return the relations with the largest absolute contributions to the difference."""
         total = np.bincount(self.relation, self.gain.sum(1))
         order = np.argsort(-np.abs(total), kind="stable")[:count]
-        return [self._of(r) for r in order.tolist() if (self.relation == r).any()]
+        return [self._relation(r) for r in order.tolist() if (self.relation == r).any()]
 
-    def _of(self, r: int) -> RelationDifference:
+    def _relation(self, r: int) -> RelationDifference:
         mask = self.relation == r
         gain, (first, second) = self.gain[mask], self.reciprocal[:, mask].mean((1, 2))
         difference = bootstrap(gain.mean(1), self.resamples, self.seed)
-        share = float(gain.sum() / self.gain.size)
-        return RelationDifference(r, gain.size, float(first), float(second), difference, share)
+        contribution = float(gain.sum() / self.gain.size)
+        return RelationDifference(
+            r, gain.size, float(first), float(second), difference, contribution
+        )
 
 
 def bootstrap(values: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Difference:
-    """The mean of independent values with its percentile bootstrap interval.
+    """Return the mean of independent values with its percentile bootstrap interval.
 
     Example:
         >>> bootstrap(np.zeros(5))
         Difference(mean=0.0, low=0.0, high=0.0)
     """
     rng, n = np.random.default_rng(seed), len(values)
-    size = max(1, AT_ONCE // max(1, n))
+    size = max(1, MAX_DRAWS // max(1, n))
     means = [
         values[rng.integers(0, n, (min(size, resamples - done), n))].mean(1)
         for done in range(0, resamples, size)
@@ -144,7 +150,7 @@ def bootstrap(values: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Diff
 
 
 def _ordered(ranking: Ranking) -> Ranking:
-    """The answers by fact, its tail side before its head side."""
+    """Sort the queries by triple, each tail query before the head query."""
     forward = ranking.r < ranking.relations
     h, t = (np.where(forward, *pair) for pair in ((ranking.h, ranking.t), (ranking.t, ranking.h)))
     return ranking.take(np.lexsort((~forward, t, ranking.r % ranking.relations, h)))

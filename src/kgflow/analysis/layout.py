@@ -1,4 +1,4 @@
-"""Where entities lie in a plane, and which belong together."""
+"""Two-dimensional layouts of entities, and groups of entities."""
 
 from dataclasses import dataclass
 
@@ -7,72 +7,70 @@ import torch
 from numpy.typing import NDArray
 
 from kgflow.data import Dataset
+from kgflow.data.triples import Ids
 from kgflow.models import is_distance
 from kgflow.runs.run import Run
 
-Ids = NDArray[np.int64]
+MAX_TSNE = 2_000
+"""Largest number of entities for t-SNE, which is slow for more."""
 
-FEW = 2_000
-"""Entities that t-SNE is quick enough for."""
-
-COMMON = 0.75
-"""The share of entities from which on a use tells nothing."""
+MAX_SHARE = 0.75
+"""Largest share of the entities that a role may have to form a group."""
 
 COMPONENTS = 50
-"""Dimensions kept for t-SNE."""
+"""Number of principal components that t-SNE starts from."""
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A map of all entities.
-
-    Shapes: `place` is ``(E, 2)``.
+    """Positions of all entities in the plane.
 
     Args:
-        place: where each entity lies.
-        method: how it came there, "t-SNE" or "PCA".
-        explained: the share of the variance that the plane keeps, for PCA.
-        metric: whether Euclidean distances of what was mapped are the model's own.
+        positions: coordinates of the entities, ``(E, 2)``.
+        method: "t-SNE" or "PCA".
+        explained_variance: share of the variance that two principal components have, for PCA.
+        model_distance: whether the distances of the key vectors are distances of the model.
     """
 
-    place: NDArray[np.float64]
+    positions: NDArray[np.float64]
     method: str
-    explained: float | None
-    metric: bool
+    explained_variance: float | None
+    model_distance: bool
 
 
 @torch.no_grad()
 def layout(run: Run, seed: int = 0) -> Layout:
-    r"""The keys K of all entities in two dimensions.
+    r"""Project the key vectors K of all entities to two dimensions.
 
     Under the squared Wasserstein distance, :math:`|K_s - K_t| = W_2(f_s(x_0), f_t(x_0))`. Up to
-    `FEW` entities are laid out by t-SNE (van der Maaten, Hinton: Visualizing Data using t-SNE,
-    2008), which keeps neighbours together; more by their first two principal components.
+    `MAX_TSNE` entities are projected by t-SNE (van der Maaten, Hinton: Visualizing Data using
+    t-SNE, 2008), which preserves neighbourhoods; more by the first two principal components.
 
     Args:
-        run: a trained run.
-        seed: of what is random in it.
+        run: trained run.
+        seed: random seed.
     """
     from sklearn.decomposition import PCA
 
     model = run.model
     K = model.encode_keys(model.entity.weight).K.double().cpu().flatten(1).numpy()
-    metric = model.flow(model.entity.weight[:1]) is not None and is_distance(model)
-    few = 3 < len(K) <= FEW
-    wanted = min(COMPONENTS if few else 2, *K.shape)
-    pca = PCA(wanted, svd_solver="randomized", random_state=seed)
-    flat = pca.fit_transform(K)
-    if few:
-        return Layout(_neighbours(flat, seed), "t-SNE", None, metric)
-    # A key of one number has no second component.
-    flat = np.pad(flat, ((0, 0), (0, 2 - flat.shape[1])))
-    return Layout(flat, "PCA", float(pca.explained_variance_ratio_.sum()), metric)
+    model_distance = model.flow(model.entity.weight[:1]) is not None and is_distance(model)
+    tsne = 3 < len(K) <= MAX_TSNE
+    components = min(COMPONENTS if tsne else 2, *K.shape)
+    pca = PCA(components, svd_solver="randomized", random_state=seed)
+    projected = pca.fit_transform(K)
+    if tsne:
+        return Layout(_tsne(projected, seed), "t-SNE", None, model_distance)
+    # A key vector of one dimension has no second component.
+    projected = np.pad(projected, ((0, 0), (0, 2 - projected.shape[1])))
+    explained = float(pca.explained_variance_ratio_.sum())
+    return Layout(projected, "PCA", explained, model_distance)
 
 
-def _neighbours(points: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+def _tsne(points: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     from sklearn.manifold import TSNE
 
-    # The two main directions, made tiny, are where it starts: no other start is as repeatable.
+    # Initialization with two scaled principal components makes the result reproducible.
     start = points[:, :2] / max(points[:, 0].std(), 1e-12) * 1e-4
     tsne = TSNE(
         perplexity=min(30, (len(points) - 1) / 3),
@@ -86,24 +84,28 @@ def _neighbours(points: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Entities that belong together.
+    """Groups of entities.
 
     Args:
-        what: they go by.
-        names: of the groups, the largest first.
-        of: the group of each entity as its place in `names`, -1 for none, ``(E,)``.
+        by: property that defines the groups.
+        names: names of the groups, largest first.
+        index: index of each entity's group in `names`, -1 for none, ``(E,)``.
     """
 
-    what: str
+    by: str
     names: tuple[str, ...]
-    of: NDArray[np.int64]
+    index: Ids
 
 
 def groups(data: Dataset, count: int = 6) -> Groups:
-    """Some groups that hold most entities: by type where types are known, else by use.
+    """Group entities by type, or by role where the data has no types.
 
-    An entity is used as the head or tail of relations. Its group is the first of the chosen uses
-    that it has; each use is chosen to bring in the most entities that are still without.
+    A role is being the head or the tail of a relation. Groups are chosen greedily, each to contain
+    the most entities without a group.
+
+    Args:
+        data: dataset.
+        count: largest number of groups.
 
     Example:
         >>> from kgflow.data import Triples, Vocabulary
@@ -113,44 +115,44 @@ def groups(data: Dataset, count: int = 6) -> Groups:
         ...     Vocabulary(["in"], kind="relation"),
         ...     Triples.of([(0, 0, 1), (2, 0, 1)]),
         ... )
-        >>> found = groups(cities)
-        >>> found.names, found.of.tolist()
+        >>> roles = groups(cities)
+        >>> roles.names, roles.index.tolist()
         (('head of in', 'tail of in'), [0, 1, 0])
     """
-    what = "type" if data.types else "use in training facts"
-    entity, mark, names = _types(data) if data.types else _uses(data)
-    of, chosen = np.full(len(data.entities), -1), list[int]()
+    by = "type" if data.types else "role in training facts"
+    entity, group, names = _types(data) if data.types else _roles(data)
+    index, chosen = np.full(len(data.entities), -1), list[int]()
     while len(chosen) < count:
-        free = of[entity] < 0
-        gain = np.bincount(mark[free], minlength=len(names))
-        if not gain.any():
+        free = index[entity] < 0
+        sizes = np.bincount(group[free], minlength=len(names))
+        if not sizes.any():
             break
-        best = int(gain.argmax())
-        of[entity[free & (mark == best)]] = len(chosen)
-        chosen.append(best)
-    return Groups(what, tuple(names[i] for i in chosen), of)
+        largest = int(sizes.argmax())
+        index[entity[free & (group == largest)]] = len(chosen)
+        chosen.append(largest)
+    return Groups(by, tuple(names[i] for i in chosen), index)
 
 
 def _types(data: Dataset) -> tuple[Ids, Ids, list[str]]:
-    """Every pair of an entity and a type of it, and the names of the types."""
+    """Return all pairs of an entity and one of its types, and the names of the types."""
     names = sorted({kind for kinds in data.types.values() for kind in kinds})
-    place = {name: i for i, name in enumerate(names)}
+    index = {name: i for i, name in enumerate(names)}
     pairs = [
-        (e, place[kind])
+        (e, index[kind])
         for e, name in enumerate(data.entities)
         for kind in dict.fromkeys(data.types.get(name, ()))
     ]
-    entity, mark = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return entity, mark, names
+    entity, group = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return entity, group, names
 
 
-def _uses(data: Dataset) -> tuple[Ids, Ids, list[str]]:
-    """Every pair of an entity and a use of it, and the names of the uses."""
+def _roles(data: Dataset) -> tuple[Ids, Ids, list[str]]:
+    """Return all pairs of an entity and one of its roles, and the names of the roles."""
     train, size = data.train, len(data.relations)
-    ends = np.concatenate([train.h, train.t])
-    uses = np.concatenate([train.r, train.r + size])
-    entity, mark = np.divmod(np.unique(ends * 2 * size + uses), max(1, 2 * size))
-    telling = np.bincount(mark, minlength=2 * size) <= COMMON * len(data.entities)
-    entity, mark = entity[telling[mark]], mark[telling[mark]]
-    sides = [f"{side} of {name}" for side in ("head", "tail") for name in data.relations]
-    return entity, mark, sides
+    entities = np.concatenate([train.h, train.t])
+    roles = np.concatenate([train.r, train.r + size])
+    entity, role = np.divmod(np.unique(entities * 2 * size + roles), max(1, 2 * size))
+    rare = np.bincount(role, minlength=2 * size) <= MAX_SHARE * len(data.entities)
+    entity, role = entity[rare[role]], role[rare[role]]
+    names = [f"{side} of {name}" for side in ("head", "tail") for name in data.relations]
+    return entity, role, names

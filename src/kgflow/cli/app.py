@@ -11,9 +11,9 @@ from typer.core import TyperGroup
 
 from kgflow.cli import (
     calibrate,
-    combine,
     data,
     discover,
+    ensemble,
     evaluate,
     export,
     models,
@@ -63,7 +63,7 @@ app.command("train", cls=train.TrainCommand)(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("predict")(predict.predict)
 app.command("discover")(discover.discover)
-app.command("combine")(combine.combine)
+app.command("ensemble")(ensemble.ensemble)
 app.command("calibrate")(calibrate.calibrate)
 app.command("uncertainty")(uncertainty.uncertainty)
 app.command("rules")(rules.rules)

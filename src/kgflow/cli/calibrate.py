@@ -4,15 +4,16 @@ from typing import Any
 
 from kgflow.cli.output import Device, Json, RunPath, show_json, table
 
-NUMBERS = {"brier": "Brier score", "log_loss": "log loss", "ece": "calibration error"}
+MEASURES = {"brier": "Brier score", "log_loss": "log loss", "ece": "ECE"}
 BINS = ("probability", "frequency", "candidates", "true")
 
 
 def calibrate(run: RunPath, device: Device = "cpu", json: Json = False) -> None:
-    """Learn from valid what scores mean as probabilities, keep it, and judge it on test.
+    """Calibrate the probabilities of a run on validation facts, and evaluate them on test facts.
 
-    Training does this at its end; older runs get it here. A probability is the share of true
-    answers among candidates (entities that are no known answers) of such a score.
+    Training does this at its end; use this command for runs without calibration. A calibrated
+    probability is the share of true answers among candidates with the same score; candidates are
+    all entities that are not known answers.
 
     Example: kgflow calibrate runs/umls
     """
@@ -20,34 +21,34 @@ def calibrate(run: RunPath, device: Device = "cpu", json: Json = False) -> None:
     from kgflow.runs.run import Run
 
     opened = Run.open(run, device)
-    with progress_bar("counting valid") as progress:
-        learned = opened.calibrate(progress)
-    found: dict[str, Any] = {
+    with progress_bar("calibrating on valid") as progress:
+        calibration = opened.calibrate(progress)
+    result: dict[str, Any] = {
         "run": run,
-        "facts": learned.facts,
-        "map": learned.common.kind,
-        "own_maps": len(learned.by_relation),
+        "facts": calibration.facts,
+        "calibrator": calibration.common.kind,
+        "relation_calibrators": len(calibration.by_relation),
     }
     if len(opened.data.test):
-        with progress_bar("counting test") as progress:
-            found |= opened.reliability("test", progress)
+        with progress_bar("evaluating on test") as progress:
+            result |= opened.reliability("test", progress)
     if json:
-        show_json(found)
+        show_json(result)
         return
     print(
-        f"learned from {learned.facts:,} facts of valid: {learned.common.kind} map for all "
-        f"relations, {len(learned.by_relation)} with their own"
+        f"calibrated on {calibration.facts:,} validation facts: {calibration.common.kind} "
+        f"calibrator for all relations, {len(calibration.by_relation)} relations with their own"
     )
-    if "before" in found:
-        _show(found)
+    if "before" in result:
+        _show(result)
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(result: dict[str, Any]) -> None:
     rows = [
-        [title, found["before"][name], found["after"][name], *found["difference"][name]]
-        for name, title in NUMBERS.items()
+        [title, result["before"][name], result["after"][name], *result["difference"][name]]
+        for name, title in MEASURES.items()
     ]
-    title = f"test: {found['answers']:,} answers, every entity not known to be true a candidate"
-    table(title, ["per question", "before", "after", "difference", "± (bootstrap)"], rows)
-    bins = [[row[name] for name in BINS] for row in found["after"]["bins"]]
-    table("what was said and what came true, after", BINS, bins)
+    title = f"calibration on {result['questions']:,} test queries (sum over candidates)"
+    table(title, ["measure", "before", "after", "difference", "std. error (bootstrap)"], rows)
+    bins = [[row[name] for name in BINS] for row in result["after"]["bins"]]
+    table("reliability after calibration", BINS, bins)

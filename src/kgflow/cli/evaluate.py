@@ -25,22 +25,30 @@ if TYPE_CHECKING:
     from kgflow.evaluation import Ranking
     from kgflow.runs.run import Run
 
-NAMES = ("mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri")
+METRICS = ("mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri")
+POLICIES = ("optimistic", "realistic", "pessimistic")
 
 
 def evaluate(
     run: RunPath,
-    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
+    split: Annotated[
+        str, typer.Option(help="Split to evaluate on: train, valid or test.")
+    ] = "test",
     by: Annotated[
-        str | None, typer.Option(help="Also for each relation, side or category.")
+        str | None, typer.Option(help="Group the metrics by relation, side or category.")
     ] = None,
-    ranks: Annotated[Path | None, typer.Option(help="Write every query's rank here, TSV.")] = None,
+    ranks: Annotated[
+        Path | None, typer.Option(help="TSV file to write the rank of each query to.")
+    ] = None,
     known: Annotated[
-        Path | None, typer.Option("--filter", help="A file of further facts to filter out.")
+        Path | None, typer.Option("--filter", help="File of further known facts to filter out.")
     ] = None,
     confidence: Annotated[
         bool,
-        typer.Option("--confidence", help="Errors of predicted confidences, and nDCG, instead."),
+        typer.Option(
+            "--confidence",
+            help="Compute errors of predicted confidences and nDCG instead.",
+        ),
     ] = False,
     coverage: Coverage = None,
     by_relation: ByRelation = False,
@@ -48,9 +56,9 @@ def evaluate(
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """Filtered ranking metrics, with ties won, shared and lost.
+    """Compute filtered ranking metrics, for three policies on tied scores.
 
-    With --coverage 0.9 also how often answer sets that promise it hold the answer.
+    With --coverage 0.9, also measure the coverage and the size of prediction sets.
 
     Example: kgflow evaluate runs/umls --split test --by relation
     """
@@ -58,9 +66,9 @@ def evaluate(
     from kgflow.runs.run import Run
 
     if confidence and (by or ranks or known or coverage is not None):
-        raise KgflowError("--confidence goes with none of --by, --ranks, --filter and --coverage")
+        raise KgflowError("--confidence cannot be used with --by, --ranks, --filter or --coverage")
     if coverage is not None and known:
-        raise KgflowError("--filter does not go with --coverage: sets are made without it")
+        raise KgflowError("--filter cannot be used with --coverage: prediction sets do not use it")
     if ranks is not None:
         check_writable(ranks)
     check_coverage_flags(coverage, by_relation, adaptive)
@@ -69,7 +77,7 @@ def evaluate(
         _confidence(opened, split, json)
         return
     if coverage is not None:
-        opened.conformal(coverage, by_relation, adaptive)  # refuses before the ranking
+        opened.conformal(coverage, by_relation, adaptive)  # fails before the evaluation
     facts = _facts(opened, known) if known else None
     with progress_bar("ranking") as progress:
         result = opened.evaluate(split, by, facts, progress)
@@ -77,7 +85,7 @@ def evaluate(
         _write_ranks(ranks, opened, result.ranking)
     found = result.to_dict()
     if coverage is not None:
-        with progress_bar("covering") as progress:
+        with progress_bar("prediction sets") as progress:
             measured = opened.coverage(split, coverage, by_relation, adaptive, progress)
         names = opened.data.relations.names if by == "relation" else ()
         found["coverage"] = measured.to_dict(names)
@@ -85,12 +93,12 @@ def evaluate(
         show_json(found)
         return
     show({split: found})
-    about = f"{found['answers']:,} answers"
-    print(f"{about}, {found['untrained']:,} of them about an entity unseen in training")
+    counts = f"{found['answers']:,} queries, {found['untrained']:,} of them"
+    print(f"{counts} with an entity that is not in the training data")
     if by:
         groups = found["by"].items()
-        rows = [[name, g["count"], *(g["realistic"][n] for n in NAMES)] for name, g in groups]
-        table(f"{split} by {by} (realistic)", [by, "answers", *NAMES], rows)
+        rows = [[name, g["count"], *(g["realistic"][n] for n in METRICS)] for name, g in groups]
+        table(f"{split} by {by} (realistic)", [by, "queries", *METRICS], rows)
     if coverage is not None:
         _show_coverage(found["coverage"])
 
@@ -99,27 +107,27 @@ def _show_coverage(found: dict[str, Any]) -> None:
     if "by" in found:
         columns = ("count", "measured", "mean_size", "median_size")
         rows = [[name, *(group[c] for c in columns)] for name, group in found["by"].items()]
-        titles = ("relation", "answers", "covered", "mean size", "median size")
-        table(f"answer sets of coverage {found['nominal']:g}", titles, rows)
+        titles = ("relation", "queries", "coverage", "mean size", "median size")
+        table(f"prediction sets with coverage {found['nominal']:g}", titles, rows)
     size = found["size"]
     print(
-        f"answer sets hold {found['measured']:.4f} of {found['answers']:,} answers; promised were "
-        f"{found['nominal']:g}, and a kept promise measures {found['low']:.4f} to "
-        f"{found['high']:.4f} with probability 0.99\n"
-        f"{size['mean']:,.1f} answers in a set on average, {size['median']:,.0f} in the median, "
-        f"{size['largest']:,} at most; thresholds by {found['held_out']:,} held-out answers, "
-        f"{found['own_thresholds']} relations and sides with their own"
+        f"prediction sets: measured coverage {found['measured']:.4f} on {found['answers']:,} "
+        f"queries, nominal coverage {found['nominal']:g}, 99 % interval {found['low']:.4f} to "
+        f"{found['high']:.4f}\n"
+        f"set size: mean {size['mean']:,.1f}, median {size['median']:,.0f}, maximum "
+        f"{size['largest']:,}; calibration set of {found['held_out']:,} answers, "
+        f"{found['own_thresholds']} relations and sides with their own thresholds"
     )
 
 
 def show(metrics: dict[str, Any]) -> None:
-    """The metrics of some splits, one row per tie policy."""
+    """Print the metrics of splits, one row per tie policy."""
     rows = [
-        [split, policy, *(found[policy][name] for name in NAMES)]
+        [split, policy, *(found[policy][name] for name in METRICS)]
         for split, found in metrics.items()
-        for policy in ("optimistic", "realistic", "pessimistic")
+        for policy in POLICIES
     ]
-    table("filtered ranking, both sides", ["split", "ties", *NAMES], rows)
+    table("filtered ranking metrics", ["split", "ties", *METRICS], rows)
 
 
 def _confidence(run: "Run", split: str, json: bool) -> None:
@@ -135,8 +143,8 @@ def _confidence(run: "Run", split: str, json: bool) -> None:
     table(f"confidence of {found.facts:,} {split} facts", ["predicted", "MSE", "MAE"], rows)
     gains = [["linear", found.linear], ["exponential", found.exponential]]
     table(f"nDCG of {found.queries:,} queries (h, r, ?)", ["gain", "nDCG"], gains)
-    print("direct: σ(margin + score); mapped: by a monotone map fitted on the validation facts;")
-    print("constant: their mean confidence; gains: the confidences of all known facts of a query")
+    print("direct: σ(margin + score); mapped: monotone regression fitted on the validation facts;")
+    print("constant: their mean confidence; gain: confidences of all known facts of a query")
 
 
 def _facts(run: "Run", path: Path) -> "Triples":
@@ -146,9 +154,7 @@ def _facts(run: "Run", path: Path) -> "Triples":
     e, r = set(run.data.entities), set(run.data.relations)
     rows = [x[:3] for x in frame.iter_rows() if x[0] in e and x[1] in r and x[2] in e]
     if len(rows) < len(frame):
-        print_note(
-            f"note: {len(frame) - len(rows):,} facts of {path} name what the run does not know"
-        )
+        print_note(f"note: {len(frame) - len(rows):,} facts of {path} are ignored: unknown names")
     heads, relations, tails = zip(*rows, strict=True) if rows else ((), (), ())
     ids = run.data.entities.ids
     return Triples(ids(heads), run.data.relations.ids(relations), ids(tails))
@@ -160,18 +166,15 @@ def _write_ranks(path: Path, run: "Run", ranking: "Ranking") -> None:
     from kgflow.io import write_atomic
 
     e, r = pl.Series(run.data.entities.names), pl.Series(run.data.relations.names)
-    asked, answer = e.gather(ranking.h), e.gather(ranking.t)
+    entity, answer = e.gather(ranking.h), e.gather(ranking.t)
     tail = pl.Series(ranking.side) == "tail"
     frame = pl.DataFrame(
         {
-            "head": asked.zip_with(tail, answer),
+            "head": entity.zip_with(tail, answer),
             "relation": r.gather(ranking.r % ranking.relations),
-            "tail": answer.zip_with(tail, asked),
+            "tail": answer.zip_with(tail, entity),
             "side": ranking.side,
-            **{
-                policy: ranking.rank(policy)
-                for policy in ("optimistic", "realistic", "pessimistic")
-            },
+            **{policy: ranking.rank(policy) for policy in POLICIES},
             "candidates": ranking.candidates,
         }
     )

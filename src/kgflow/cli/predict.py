@@ -25,48 +25,50 @@ from kgflow.errors import KgflowError
 if TYPE_CHECKING:
     import polars as pl
 
-    from kgflow.analysis import Reason
+    from kgflow.analysis import Explanation
     from kgflow.runs.answers import TripleQuery
     from kgflow.runs.prediction_set import PredictionSet
     from kgflow.runs.predictor import Predictor
     from kgflow.runs.run import Run
 
-SHOWN = ("rank", "answer", "score", "probability", "uncertainty", "known")
-LISTED = 10
-"""Names in a note, at most."""
+COLUMNS = ("rank", "answer", "score", "probability", "uncertainty", "known")
+MAX_NAMES = 10
+"""Largest number of names in a note."""
 
 
 def predict(
     run: RunPath,
-    head: Annotated[str | None, typer.Option(help="The head's name or label.")] = None,
-    relation: Annotated[str | None, typer.Option(help="The relation's name.")] = None,
-    tail: Annotated[str | None, typer.Option(help="The tail's name or label.")] = None,
+    head: Annotated[str | None, typer.Option(help="Name or label of the head.")] = None,
+    relation: Annotated[str | None, typer.Option(help="Name of the relation.")] = None,
+    tail: Annotated[str | None, typer.Option(help="Name or label of the tail.")] = None,
     file: Annotated[
         Path | None,
-        typer.Option(help="Many questions: head TAB relation TAB tail, with ? for what is asked."),
+        typer.Option(
+            help="File of queries: head TAB relation TAB tail, with ? for the unknown one."
+        ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Answers to each question.")] = 10,
-    new: Annotated[bool, typer.Option("--new", help="Leave out known facts.")] = False,
+    k: Annotated[int, typer.Option("-k", help="Number of answers to each query.")] = 10,
+    new: Annotated[bool, typer.Option("--new", help="Exclude known facts.")] = False,
     type_: Annotated[
-        list[str] | None, typer.Option("--type", help="Only entities of this type (repeatable).")
+        list[str] | None, typer.Option("--type", help="Type of the answers (repeatable).")
     ] = None,
     explain: Annotated[
-        int, typer.Option(min=0, help="Say why, for this many of the best answers to each.")
+        int, typer.Option(min=0, help="Explain this many of the best answers to each query.")
     ] = 0,
     coverage: Coverage = None,
     by_relation: ByRelation = False,
     adaptive: Adaptive = False,
-    out: Annotated[Path | None, typer.Option(help="Write the answers here, TSV.")] = None,
+    out: Annotated[Path | None, typer.Option(help="TSV file to write instead of printing.")] = None,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """Ranked answers with score, probability and uncertainty; give two of the three names.
+    """Predict the missing head, relation or tail of a fact, from the other two.
 
-    Reasons are the rules, believed by the model and held by the graph, that lead from training
-    facts to an answer, and the training facts most like it.
+    Answers have a score, a probability and an uncertainty. Explanations are rules that imply an
+    answer from training facts, and similar training facts.
 
-    With --coverage 0.9, instead of the k best, the set of answers that holds one that is not known
-    yet with probability 0.9; known answers are left out, and -k is how many are shown.
+    With --coverage 0.9, compute prediction sets instead of the k best answers: a set contains the
+    missing answer with probability 0.9. Known answers are excluded, and -k answers are printed.
 
     Example: kgflow predict runs/world --head France --relation borders -k 5 --explain 1
     """
@@ -74,15 +76,19 @@ def predict(
     from kgflow.runs.run import Run
 
     if file is not None and (head or relation or tail):
-        raise KgflowError("ask in a --file or with --head, --relation and --tail, not both")
+        raise KgflowError("use either --file or --head, --relation and --tail")
     questions = list(_read(file)) if file else [TripleQuery(head, relation, tail)]
     check_coverage_flags(coverage, by_relation, adaptive)
     if coverage is not None and type_:
-        raise KgflowError("--type does not go with --coverage: the promise is for all entities")
+        raise KgflowError(
+            "--type cannot be used with --coverage: prediction sets are for all entities"
+        )
     if coverage is not None and explain:
-        raise KgflowError("--explain does not go with --coverage: ask for the best answers alone")
+        raise KgflowError("--explain cannot be used with --coverage: leave one out")
     if explain and out is not None and not json:
-        raise KgflowError("--explain does not go into a table: leave --out out, or add --json")
+        raise KgflowError(
+            "--explain cannot be written to a TSV file: leave out --out, or add --json"
+        )
     if out is not None:
         check_writable(out)
     opened = Run.open(run, device)
@@ -100,18 +106,18 @@ def predict(
         from kgflow.io import write_atomic
 
         write_atomic(out, answers.write_csv(separator="\t").encode())
-    reasons = _reasons(opened, answers, explain) if explain else {}
+    explanations = _explain(opened, answers, explain) if explain else {}
     if json:
         if sets:
-            show_json({"sets": [found.to_dict() for found in sets]})
+            show_json({"prediction_sets": [found.to_dict() for found in sets]})
             return
         rows = answers.to_dicts()
-        for place, why in reasons.items():
-            rows[place]["reasons"] = [reason.to_dict() for reason in why]
+        for i, found in explanations.items():
+            rows[i]["explanations"] = [explanation.to_dict() for explanation in found]
         show_json({"answers": rows})
     elif out is None:
         _show_sets(sets, k) if sets else _show(questions, answers)
-        _show_reasons(answers, reasons)
+        _show_explanations(answers, explanations)
     if not json:
         _warn(opened.predictor, answers)
 
@@ -121,11 +127,11 @@ def _sets(
 ) -> list["PredictionSet"]:
     from kgflow.cli.progress import progress_bar
 
-    with progress_bar("answering") as progress:
+    with progress_bar("prediction sets") as progress:
         sets = []
         for done, q in enumerate(questions, start=1):
-            asked = (q.head, q.relation, q.tail)
-            sets.append(run.prediction_set(*asked, coverage, by_relation, adaptive))
+            names = (q.head, q.relation, q.tail)
+            sets.append(run.prediction_set(*names, coverage, by_relation, adaptive))
             progress(done / len(questions))
     return sets
 
@@ -134,7 +140,7 @@ def _show_sets(sets: list["PredictionSet"], k: int) -> None:
     for found in sets:
         _show([found.query], found.answers.head(k))
         if len(found) > k:
-            print(f"… and {len(found) - k:,} more (--json or --out have all)")
+            print(f"… and {len(found) - k:,} more (all with --json or --out)")
         print(found)
 
 
@@ -142,22 +148,22 @@ def _read(path: Path) -> Iterator["TripleQuery"]:
     from kgflow.runs.answers import TripleQuery
 
     try:
-        # Names may hold what else Python takes for the end of a line, such as U+2028.
+        # str.splitlines would split names at characters such as U+2028.
         lines = path.read_bytes().decode("utf-8-sig").split("\n")
     except FileNotFoundError:
         raise KgflowError(f"{path} does not exist") from None
     except UnicodeDecodeError as error:
         raise KgflowError(f"{path} is not UTF-8 at byte {error.start}") from None
     if not any(line.strip() for line in lines):
-        raise KgflowError(f"{path} holds no question: write head, relation and ? in its lines")
+        raise KgflowError(f"{path} has no query: write head, relation and ? in its lines")
     for number, line in enumerate((line.removesuffix("\r") for line in lines), start=1):
         if not line.strip():
             continue
         parts = [None if part in ("?", "") else part for part in line.split("\t")]
         if len(parts) != 3 or parts.count(None) != 1:
             raise KgflowError(
-                f"{path}:{number}: '{line}' is no question: write head, relation and tail "
-                "separated by tabs, with ? for the one that is asked"
+                f"{path}:{number}: '{line}' is no query: write head, relation and tail "
+                "separated by tabs, with ? for the unknown one"
             )
         head, relation, tail = parts
         yield TripleQuery(head, relation, tail, source=f"{path}:{number}")
@@ -167,52 +173,57 @@ def _show(questions: list["TripleQuery"], answers: "pl.DataFrame") -> None:
     import polars as pl
 
     for number, q in enumerate(questions, start=1):
-        mine = answers.filter(pl.col("query") == number)
+        own = answers.filter(pl.col("query") == number)
         title = f"({q.head or '?'}, {q.relation or '?'}, {q.tail or '?'})"
-        table(title, SHOWN, frame_rows(mine, SHOWN))
+        table(title, COLUMNS, frame_rows(own, COLUMNS))
 
 
-def _reasons(run: "Run", answers: "pl.DataFrame", count: int) -> dict[int, list["Reason"]]:
-    """Why the best answers to each question, by their place in the table."""
+def _explain(run: "Run", answers: "pl.DataFrame", count: int) -> dict[int, list["Explanation"]]:
+    """Explain the best answers to each query, by row of the table."""
     from kgflow.analysis import Explainer
     from kgflow.cli.progress import progress_bar
 
     explainer, data, found = Explainer(run.predictor), run.data, {}
     best = [(i, row) for i, row in enumerate(answers.to_dicts()) if row["rank"] <= count]
-    with progress_bar("reasons") as progress:
-        for done, (place, row) in enumerate(best, start=1):
+    with progress_bar("explanations") as progress:
+        for done, (i, row) in enumerate(best, start=1):
             h, t = (data.entities.id(row[side]) for side in ("head", "tail"))
-            found[place] = explainer.explain(h, data.relations.id(row["relation"]), t)
+            found[i] = explainer.explain(h, data.relations.id(row["relation"]), t)
             progress(done / len(best))
     return found
 
 
-def _show_reasons(answers: "pl.DataFrame", reasons: dict[int, list["Reason"]]) -> None:
-    for place, why in reasons.items():
-        row = answers.row(place, named=True)
-        print(f"why {row['answer']} (rank {row['rank']}):")
-        for reason in why:
-            print(f"  - {_line(reason)}")
-        if not why:
-            print("  - no rule leads there, and no other training fact has this relation")
+def _show_explanations(
+    answers: "pl.DataFrame", explanations: dict[int, list["Explanation"]]
+) -> None:
+    for i, found in explanations.items():
+        row = answers.row(i, named=True)
+        print(f"explanation of {row['answer']} (rank {row['rank']}):")
+        for explanation in found:
+            print(f"  - {_line(explanation)}")
+        if not found:
+            print("  - no rule implies it, and no other training fact has this relation")
 
 
-def _line(reason: "Reason") -> str:
-    if reason.distance is not None:
-        return f"{reason.text} (distance {reason.distance:.2f})"
-    return f"{reason.text} (belief {reason.belief:.2f}, confidence {reason.confidence:.2f})"
+def _line(explanation: "Explanation") -> str:
+    if explanation.distance is not None:
+        return f"{explanation.text} (distance {explanation.distance:.2f})"
+    return (
+        f"{explanation.text} (confidence {explanation.confidence:.2f}, "
+        f"model confidence {explanation.model_confidence:.2f})"
+    )
 
 
 def _warn(predictor: "Predictor", answers: "pl.DataFrame") -> None:
     unseen = _untrained(predictor, answers)
     if unseen:
-        more = f" and {len(unseen) - LISTED:,} more" if len(unseen) > LISTED else ""
-        names = ", ".join(unseen[:LISTED]) + more
-        print_note(f"note: never seen in training, so not to be relied on: {names}")
+        more = f" and {len(unseen) - MAX_NAMES:,} more" if len(unseen) > MAX_NAMES else ""
+        names = ", ".join(unseen[:MAX_NAMES]) + more
+        print_note(f"note: not in the training data, so the scores are unreliable: {names}")
 
 
 def _untrained(predictor: "Predictor", answers: "pl.DataFrame") -> list[str]:
-    """What training never saw of questions and answers, as it is shown."""
+    """Return the names in queries and answers that are not in the training data."""
     data, rows = predictor.data, answers.filter(~answers["trained"])
     entities = data.entities.ids(dict.fromkeys([*rows["head"], *rows["tail"]])).tolist()
     relations = data.relations.ids(dict.fromkeys(rows["relation"])).tolist()

@@ -89,7 +89,7 @@ def stop_signals() -> Iterator[list[bool]]:
         if requested and number == signal.SIGINT:
             raise KeyboardInterrupt
         requested.append(True)
-        print("kgflow: stopping after this batch …", file=sys.stderr)
+        print("kgflow: stop_signals after this batch …", file=sys.stderr)
 
     previous = {s: signal.signal(s, request) for s in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -13,26 +13,30 @@ if TYPE_CHECKING:
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Run directories.", metavar="RUN...")],
-    out: Annotated[Path, typer.Option(help="Write the page here, an HTML file.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="One or more run directories.", metavar="RUN...")
+    ],
+    out: Annotated[Path, typer.Option(help="HTML file to write.")],
     entity: Annotated[
         list[str] | None,
-        typer.Option(help="Show this entity, by name or label (repeatable, at most six)."),
+        typer.Option(help="Name or label of an entity to show (repeatable, at most six)."),
     ] = None,
-    split: Annotated[str, typer.Option(help="train, valid or test.")] = "test",
+    split: Annotated[
+        str, typer.Option(help="Split to evaluate on: train, valid or test.")
+    ] = "test",
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """One HTML file on a run, or on several of the same data side by side.
+    """Write an HTML report on a run, or on several runs on the same data.
 
-    The file needs no other and no network; its pictures are also written as PNG, into a folder
-    beside it that ends in _files. Further runs are compared with the first.
+    The page is self-contained. Its plots are also written as PNG into a folder beside it, whose
+    name ends in _files. Further runs are compared with the first.
 
     Example: kgflow report runs/world --out world.html --entity France
     """
     from kgflow.cli.progress import progress_bar
 
-    _check(out)
+    _check_out(out)
     from kgflow.analysis.report import write_report
     from kgflow.runs.run import Run
 
@@ -40,45 +44,45 @@ def report(
     with progress_bar("report") as progress:
         written = write_report(opened, out, split, entity or (), progress)
     if json:
-        show_json(_numbers(written))
+        show_json(_to_dict(written))
     else:
-        beside = f" and {len(written.pictures)} pictures in {written.pictures[0].parent}"
-        print(f"report written to {out}{beside if written.pictures else ''}")
+        plots = f" and {len(written.plots)} plots to {written.plots[0].parent}"
+        print(f"report written to {out}{plots if written.plots else ''}")
 
 
-def _check(out: Path) -> None:
+def _check_out(out: Path) -> None:
     check_writable(out)
-    from kgflow.analysis.report.page import folder
+    from kgflow.analysis.report.page import plot_folder
 
-    beside = folder(out)
-    if beside.exists() and not beside.is_dir():
-        raise KgflowError(f"{beside} is no directory: pictures go there, so choose another --out")
+    folder = plot_folder(out)
+    if folder.exists() and not folder.is_dir():
+        raise KgflowError(f"{folder} is not a directory: plots go there, so choose another --out")
 
 
-def _numbers(written: "Report") -> dict[str, Any]:
-    subject = written.subject
-    names = subject.names
+def _to_dict(written: "Report") -> dict[str, Any]:
+    context = written.context
+    names = context.names
     return {
         "report": written.page,
         "bytes": written.page.stat().st_size,
-        "pictures": list(written.pictures),
+        "plots": list(written.plots),
         "sections": list(written.sections),
-        "split": subject.split,
+        "split": context.split,
         "runs": [
             {"name": name, "run": run.directory, "model": run.config.model.name, **e["realistic"]}
-            for name, run, e in zip(names, subject.runs, subject.evaluations, strict=True)
+            for name, run, e in zip(names, context.runs, context.evaluations, strict=True)
         ],
         "comparisons": [
             {
                 "first": names[0],
                 "second": name,
-                "difference": found.difference.mean,
-                "low": found.difference.low,
-                "high": found.difference.high,
-                "wins": found.wins,
-                "ties": found.ties,
-                "losses": found.losses,
+                "difference": comparison.difference.mean,
+                "low": comparison.difference.low,
+                "high": comparison.difference.high,
+                "wins": comparison.wins,
+                "ties": comparison.ties,
+                "losses": comparison.losses,
             }
-            for name, found in zip(names[1:], subject.comparisons, strict=True)
+            for name, comparison in zip(names[1:], context.comparisons, strict=True)
         ],
     }

@@ -16,55 +16,64 @@ from kgflow.cli.output import (
     table,
 )
 
-SHOWN = ("rule", "belief", "distance", "support", "confidence", "verdict")
+COLUMNS = ("rule", "support", "confidence", "model_confidence", "distance", "agreement")
 
 
 def rules(
     run: RunPath,
-    relation: Annotated[str | None, typer.Option(help="Only rules with this relation.")] = None,
+    relation: Annotated[
+        str | None, typer.Option(help="Name of a relation that the rules must contain.")
+    ] = None,
     kind: Annotated[
         str | None,
-        typer.Option(help="Only symmetric, antisymmetric, inverse, implication or composition."),
+        typer.Option(
+            help="Kind of rules: symmetric, antisymmetric, inverse, implication or composition."
+        ),
     ] = None,
-    k: Annotated[int, typer.Option("-k", help="Rules of each kind.")] = 20,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Also rules without a case, and other words for others.")
+    k: Annotated[int, typer.Option("-k", help="Largest number of rules of each kind.")] = 20,
+    include_all: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Include rules without support, with low confidence, or equivalent ones."
+        ),
     ] = False,
-    picture: Annotated[
-        Path | None, typer.Option(help="Draw the best rule of each kind here: PNG, SVG or PDF.")
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Plot the first rule of each kind to this PNG, SVG or PDF file."),
     ] = None,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """The rules that the model believes, beside what the graph holds.
+    """List the rules that are true in the model or in the graph.
 
-    belief: how often the model accepts what follows, from 0, as often as by chance, to 1, as often
-    as facts. distance: how far apart a rule's two sides are as functions, from 0, the same, to 1,
-    as far as any two relations. support and confidence: the rule's cases in the facts of all
-    splits, and the share of them that holds.
+    support: pairs of entities for which the body is true in the facts of all splits. confidence:
+    share of them for which the head is true. model_confidence: the same for triples that the model
+    classifies as true, from 0 (chance) to 1 (as for training facts). distance: distance of body and
+    head as functions, from 0 (equal) to 1 (mean of two relations). agreement: where the confidence
+    is at least 0.5.
 
     Example: kgflow rules runs/world --kind inverse
     """
-    from kgflow.analysis.rules import beliefs, rules_frame
+    from kgflow.analysis.rules import find_rules, rules_frame
     from kgflow.cli.progress import progress_bar
     from kgflow.runs.run import Run
 
-    if picture is not None:
-        check_image_path(picture)
+    if plot is not None:
+        check_image_path(plot)
     opened = Run.open(run, device)
     with progress_bar("rules") as progress:
-        believed = beliefs(opened, relation, kind, k, everything, progress)
-    if picture is not None:
-        from kgflow.analysis.plots import rules_picture
+        found = find_rules(opened, relation, kind, k, include_all, progress)
+    if plot is not None:
+        from kgflow.analysis.plots import rules_figure
 
-        rules_picture(opened, [belief.rule for belief in believed], picture)
-    found = rules_frame(opened, believed)
+        rules_figure(opened, [evaluated.rule for evaluated in found], plot)
+    frame = rules_frame(opened, found)
     if json:
-        show_json({"rules": found.to_dicts()})
+        show_json({"rules": frame.to_dicts()})
         return
-    for name, rows in found.group_by("kind", maintain_order=True):
-        table(str(name[0]), SHOWN, frame_rows(rows, SHOWN))
-    if not len(found):
+    for name, rows in frame.group_by("kind", maintain_order=True):
+        table(f"{name[0]} rules", COLUMNS, frame_rows(rows, COLUMNS))
+    if not len(frame):
         print_note(
-            "note: neither the model nor the graph is for any such rule; --all shows the rest"
+            "note: no such rule is true in the model or in the graph; --all shows all candidates"
         )

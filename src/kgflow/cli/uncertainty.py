@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from kgflow.runs.run import Run
 
-ENTITY = ("entity", "type", "uncertainty", "per_coordinate", "degree")
+ENTITY = ("entity", "type", "certainty", "entropy_change", "per_coordinate", "degree")
 RELATION = (
-    *("relation", "uncertainty", "per_coordinate", "reciprocal"),
+    *("relation", "certainty", "entropy_change", "per_coordinate", "inverse"),
     *("facts", "category", "tails_per_head", "heads_per_tail"),
 )
-ASSOCIATION = ("of", "beside", "test", "value", "p", "count")
-TYPE = ("type", "entities", "median", "mean", "degree")
+ASSOCIATION = ("kind", "variable", "test", "effect_size", "p_value", "count")
+TYPE = ("type", "entities", "median_certainty", "median", "mean", "degree")
 TRIPLE = (
     *("head", "relation", "tail"),
     *("head_change", "relation_change", "composed_change", "tail_change"),
@@ -37,45 +37,51 @@ TRIPLE = (
 def uncertainty(
     run: RunPath,
     entity: Annotated[
-        list[str], typer.Option(help="Only this entity, in detail (repeatable).")
+        list[str],
+        typer.Option(help="Name or label of an entity to describe in detail (repeatable)."),
     ] = [],  # noqa: B006
-    relation: Annotated[list[str], typer.Option(help="Only this relation (repeatable).")] = [],  # noqa: B006
+    relation: Annotated[
+        list[str], typer.Option(help="Name of a relation to show (repeatable).")
+    ] = [],  # noqa: B006
     triple: Annotated[
         tuple[str, str, str] | None,
-        typer.Option(help="Along this triple.", metavar="HEAD RELATION TAIL"),
+        typer.Option(help="Triple to show the entropy changes of.", metavar="HEAD RELATION TAIL"),
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Rows at each end of a table.")] = 10,
+    k: Annotated[
+        int, typer.Option("-k", min=1, help="Number of the most and least certain ones to show.")
+    ] = 10,
     coordinate: Annotated[
         str | None,
-        typer.Option(help="Of the densities drawn: a number from 1, or mean for all."),
+        typer.Option(help="Coordinate of the densities in the plot: a number from 1, or mean."),
     ] = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw it to this file: .png, .svg …")] = None,
+    plot: Annotated[Path | None, typer.Option(help="PNG, SVG or PDF file to plot to.")] = None,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """How sure the model is of entities, relations and triples, as changes of entropy in nats.
+    """Show the certainty of entities and relations, and entropy changes in nats.
 
-    The picture shows the densities of the given entities, or else uncertainty against degree.
+    Certainty is a percentile among the entities or relations of the graph. The plot shows the
+    densities of the given entities, or else entropy change against degree.
 
-    Example: kgflow uncertainty runs/world --entity France --picture france.png
+    Example: kgflow uncertainty runs/world --entity France --plot france.png
     """
     from kgflow.runs.run import Run
 
-    if coordinate is not None and not (entity and picture):
-        raise KgflowError("--coordinate says what to draw: give --entity and --picture with it")
-    if picture is not None:
-        check_image_path(picture)
+    if coordinate is not None and not (entity and plot):
+        raise KgflowError("--coordinate is an option of the density plot: add --entity and --plot")
+    if plot is not None:
+        check_image_path(plot)
     opened = Run.open(run, device)
-    found = _found(opened, entity, relation, triple, k)
-    if picture is not None:
-        _draw(opened, entity, coordinate, picture)
+    found = _selected(opened, entity, relation, triple, k)
+    if plot is not None:
+        _plot(opened, entity, coordinate, plot)
     if json:
         show_json(found)
     else:
         _show(found)
 
 
-def _found(
+def _selected(
     run: "Run",
     entities: list[str],
     relations: list[str],
@@ -93,10 +99,10 @@ def _found(
         found["relations"] = frame.filter(frame["relation"].is_in(wanted)).to_dicts()
     if triple:
         found["triples"] = triple_uncertainty(run, [triple]).to_dicts()
-    return found or _everything(run, k)
+    return found or _overview(run, k)
 
 
-def _everything(run: "Run", k: int) -> dict[str, Any]:
+def _overview(run: "Run", k: int) -> dict[str, Any]:
     from kgflow.analysis import (
         associations,
         entity_uncertainty,
@@ -113,8 +119,8 @@ def _everything(run: "Run", k: int) -> dict[str, Any]:
     try:
         relations = relation_uncertainty(run)
         if len(relations) > 2 * k:
-            found["relations_narrowing"] = relations.head(k).to_dicts()
-            found["relations_widening"] = relations.tail(k).reverse().to_dicts()
+            found["most_certain_relations"] = relations.head(k).to_dicts()
+            found["least_certain_relations"] = relations.tail(k).reverse().to_dicts()
         else:
             found["relations"] = relations.to_dicts()
     except KgflowError as error:
@@ -125,51 +131,60 @@ def _everything(run: "Run", k: int) -> dict[str, Any]:
 TABLES = {
     "most_certain": ("most certain entities", ENTITY),
     "least_certain": ("least certain entities", ENTITY),
-    "types": ("by type", TYPE),
-    "relations": ("relations, what they add in nats", RELATION),
-    "relations_narrowing": ("relations that narrow most", RELATION),
-    "relations_widening": ("relations that widen most", RELATION),
-    "triples": ("changes of entropy in nats", TRIPLE),
-    "associations": ("what uncertainty goes along with", ASSOCIATION),
+    "types": ("types of entities", TYPE),
+    "relations": ("relations", RELATION),
+    "most_certain_relations": ("most certain relations", RELATION),
+    "least_certain_relations": ("least certain relations", RELATION),
+    "triples": ("entropy changes in nats", TRIPLE),
+    "associations": ("associations of the entropy change", ASSOCIATION),
 }
 
 
 def _show(found: dict[str, Any]) -> None:
-    for one in found.pop("entities", []):
-        _show_profile(one)
+    for entity in found.pop("entities", []):
+        _show_profile(entity)
     for key, rows in found.items():
         if rows:
             title, columns = TABLES[key]
             table(title, columns, [[row[c] for c in columns] for row in rows])
 
 
-def _show_profile(one: dict[str, Any]) -> None:
-    about = [["uncertainty (nats)", one["uncertainty"]]]
-    about += [["per coordinate", one["per_coordinate"]], ["degree", one["degree"]]]
-    about += [["place, surest first", f"{one['place']:,} of {one['entities']:,}"]]
-    if one["entities_of_type"]:
-        place = f"{one['place_in_type']:,} of {one['entities_of_type']:,}"
-        about += [[f"place among {one['type']}", place]]
-    about += [["training facts", ", ".join(f"{k} {v:,}" for k, v in one["relations"].items())]]
-    about += [["nearest", ", ".join(one["nearest"]) or "–"]]
-    for i, (low, middle, high) in one["quantiles"].items():
-        about += [[f"coordinate {i}", f"{middle:.4g} (5-95 %: {low:.4g} to {high:.4g})"]]
-    table(one["entity"], ("", "value"), about)
+def _show_profile(profile: dict[str, Any]) -> None:
+    rows = [
+        ["certainty (percentile)", profile["certainty"]],
+        ["entropy change (nats)", profile["entropy_change"]],
+        ["per coordinate", profile["per_coordinate"]],
+        ["degree", profile["degree"]],
+        ["rank by certainty", f"{profile['rank']:,} of {profile['entities']:,}"],
+    ]
+    if profile["entities_of_type"]:
+        rank = f"{profile['rank_in_type']:,} of {profile['entities_of_type']:,}"
+        rows += [[f"rank among {profile['type']}", rank]]
+    counts = ", ".join(f"{k} {v:,}" for k, v in profile["relations"].items())
+    rows += [["training facts", counts], ["nearest", ", ".join(profile["nearest"]) or "–"]]
+    for i, (low, median, high) in profile["quantiles"].items():
+        rows += [[f"coordinate {i}", f"{median:.4g} (5-95 %: {low:.4g} to {high:.4g})"]]
+    table(profile["entity"], ("", "value"), rows)
 
 
-def _draw(run: "Run", entities: list[str], coordinate: str | None, path: Path) -> None:
-    from kgflow.analysis.plots import densities, entropy_against_degree, mean_densities, picture
-    from kgflow.analysis.plots.style import save
+def _plot(run: "Run", entities: list[str], coordinate: str | None, path: Path) -> None:
+    from kgflow.analysis.plots import (
+        density_plot,
+        entropy_against_degree,
+        mean_density_plot,
+        new_figure,
+        save_figure,
+    )
 
-    with picture() as figure:
+    with new_figure() as figure:
         axes: Axes = figure.subplots()
         if not entities:
             entropy_against_degree(axes, run)
         elif coordinate == "mean":
-            mean_densities(axes, run, entities)
+            mean_density_plot(axes, run, entities)
         else:
-            densities(axes, run, entities, _number(coordinate))
-        save(figure, path)
+            density_plot(axes, run, entities, _number(coordinate))
+        save_figure(figure, path)
 
 
 def _number(coordinate: str | None) -> int | None:

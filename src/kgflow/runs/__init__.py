@@ -1,1 +1,1 @@
-"""A run on disk, and what it can do: evaluate, predict, discover, calibrate, be combined."""
+"""A run on disk, and what it can do: evaluate, predict, discover, calibrate, build an ensemble."""

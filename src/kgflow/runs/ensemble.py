@@ -13,7 +13,7 @@ from kgflow.training import save_model
 from kgflow.training.losses.one_vs_all import OneVsAllSettings
 
 
-def combine(
+def ensemble(
     runs: Sequence[str | Path], out: str | Path, force: bool = False, device: str = "cpu"
 ) -> Run:
     r"""Create an ensemble: a run whose scores are the mean scores of other runs of the same data.
@@ -39,7 +39,7 @@ def combine(
         >>> place = Path(tempfile.mkdtemp())
         >>> for name in ("nfe-1", "distmult"):
         ...     _ = kgflow.train("world", model=name, dim=4, epochs=1, out=place / name)
-        >>> run = combine([place / "nfe-1", place / "distmult"], place / "both")
+        >>> run = ensemble([place / "nfe-1", place / "distmult"], place / "both")
         >>> run.predict(head="France", relation="borders", k=3).shape[0]
         3
     """
@@ -71,23 +71,21 @@ def combine(
 
 def _check_distinct(runs: Sequence[str | Path]) -> None:
     if len(runs) < 2:
-        raise KgflowError("give two runs or more to combine")
+        raise KgflowError("an ensemble needs two runs or more: name their directories")
     for i, run in enumerate(runs):
         if Path(run).resolve() in [Path(other).resolve() for other in runs[:i]]:
-            raise KgflowError(f"{run} is given twice: combine different runs")
+            raise KgflowError(f"{run} is given twice: name different runs")
 
 
 def _check_compatible(runs: Sequence[Run]) -> None:
     first = runs[0]
     for run in runs:
         if run.config.model.members:
-            raise KgflowError(
-                f"{run.directory} is an ensemble already: give the runs it consists of"
-            )
+            raise KgflowError(f"{run.directory} is an ensemble already: name its member runs")
         if run.config.run.data_digest != first.config.run.data_digest:
             raise KgflowError(
-                f"{run.directory} was trained on other facts than {first.directory}: combine runs"
-                " of the same data"
+                f"{run.directory} was trained on other facts than {first.directory}: an ensemble"
+                " needs runs on the same data"
             )
         if run.model.interaction is not None:
             raise KgflowError(

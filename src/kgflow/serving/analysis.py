@@ -8,13 +8,8 @@ import numpy as np
 
 from kgflow.analysis.explain import Explainer
 from kgflow.analysis.layout import groups, layout
-from kgflow.analysis.plots import densities, picture, svg
-from kgflow.analysis.plots.map import entity_map
-from kgflow.analysis.plots.rules import rule_histograms
-from kgflow.analysis.rules.believed import judged
-from kgflow.analysis.rules.judge import Belief
-from kgflow.analysis.rules.rule import KINDS, Rule
-from kgflow.analysis.rules.statistic import Statistic
+from kgflow.analysis.plots import density_plot, entity_map, new_figure, rule_histograms, to_svg
+from kgflow.analysis.rules import Deviation, EvaluatedRule, Rule, evaluate_candidates
 from kgflow.errors import KgflowError
 from kgflow.runs.answers import TripleQuery
 from kgflow.runs.run import Run
@@ -103,9 +98,9 @@ class AnalysisService:
         reasons = self.explainer.explain(h, self.service.relation_id(relation), t, n)
         return [reason.to_dict() for reason in reasons]
 
-    def _find_rules(self, relation: int) -> list[Belief]:
-        found = judged(self.explainer.judge, relation, KINDS, False, lambda fraction: None)
-        supported = [b for b in found if b.verdict not in ("neither", "untested")]
+    def _find_rules(self, relation: int) -> list[EvaluatedRule]:
+        found = evaluate_candidates(self.explainer.evaluator, relation)
+        supported = [b for b in found if b.agreement not in ("neither", "untested")]
         return sorted(supported, key=lambda belief: belief.order)[:MAX_RULES]
 
     def _rules(self, relation: int) -> list[Values]:
@@ -140,7 +135,9 @@ class Plots:
         self.entity_map = lru_cache(1)(self._entity_map)
 
     def _densities(self, entities: tuple[str, ...]) -> str:
-        return _plot(7, 3.4, lambda figure: densities(figure.subplots(), self.run, list(entities)))
+        return _plot(
+            7, 3.4, lambda figure: density_plot(figure.subplots(), self.run, list(entities))
+        )
 
     def _rules(self, rules: tuple[Rule, ...]) -> str:
         """Plot the two histograms of each rule, one rule below the other."""
@@ -151,7 +148,7 @@ class Plots:
         def draw(figure: "Figure") -> None:
             grid = figure.subplots(len(rules), 2, squeeze=False)
             for axes, rule in zip(grid, rules, strict=True):
-                rule_histograms(list(axes), self.run, Statistic.of(rule), rule.words(names))
+                rule_histograms(list(axes), self.run, Deviation.of(rule), rule.text(names))
 
         return _plot(9, 2.6 * len(rules) + 0.2, draw)
 
@@ -218,22 +215,22 @@ def _relations_of(service: RunService, entity: int) -> "np.ndarray":
     return known.r[slice(*np.searchsorted(known.h, [entity, entity + 1]))]
 
 
-def _rule_values(belief: Belief, names: Sequence[str]) -> Values:
+def _rule_values(belief: EvaluatedRule, names: Sequence[str]) -> Values:
     return {
         "kind": belief.rule.kind,
-        "rule": belief.rule.words(names),
-        "belief": belief.belief,
+        "rule": belief.rule.text(names),
+        "model_confidence": belief.model_confidence,
         "distance": belief.distance,
         "support": belief.support,
         "confidence": belief.confidence,
-        "verdict": belief.verdict,
+        "agreement": belief.agreement,
     }
 
 
 def _plot(width: float, height: float, draw: Callable[["Figure"], None]) -> str:
-    with picture(width, height) as figure:
+    with new_figure(width, height) as figure:
         draw(figure)
-        return svg(figure)
+        return to_svg(figure)
 
 
 def _shorten(text: str, length: int = 28) -> str:

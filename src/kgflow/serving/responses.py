@@ -82,9 +82,9 @@ class Reason(_Response):
     """A rule with the known triples of its body, or a similar known triple."""
 
     text: str
-    facts: list[list[str]]
+    triples: list[list[str]]
     rule: str | None
-    belief: float | None
+    model_confidence: float | None
     confidence: float | None
     distance: float | None
 
@@ -100,11 +100,11 @@ class Rule(_Response):
 
     kind: str
     rule: str
-    belief: float | None
+    model_confidence: float | None
     distance: float | None
     support: int
     confidence: float | None
-    verdict: str
+    agreement: str
 
 
 class Rules(_Response):

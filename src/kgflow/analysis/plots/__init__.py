@@ -1,31 +1,53 @@
-"""Pictures of what a run learned: each function draws into axes it is given."""
+"""Plots with matplotlib: `*_plot` draws into given axes, `*_figure` writes a file."""
 
-from kgflow.analysis.plots.coverage import coverage_plot
-from kgflow.analysis.plots.degree import entropy_against_degree
-from kgflow.analysis.plots.densities import densities, mean_densities
-from kgflow.analysis.plots.learning import learning_curve
-from kgflow.analysis.plots.overview import overview
-from kgflow.analysis.plots.rejection import rejection
-from kgflow.analysis.plots.reliability import reliability_diagram
-from kgflow.analysis.plots.rules import rule_histograms, rules_picture, statistics_picture
-from kgflow.analysis.plots.style import COLOURS, DASHES, STYLE, picture, save, svg
+from kgflow.analysis.plots.entities import (
+    density_plot,
+    entity_map,
+    entropy_against_degree,
+    mean_density_plot,
+)
+from kgflow.analysis.plots.evaluation import (
+    coverage_plot,
+    dot_plot,
+    interval_plot,
+    rank_heatmap,
+    reliability_diagram,
+)
+from kgflow.analysis.plots.rejection import rejection_plot
+from kgflow.analysis.plots.rules import deviations_figure, rule_histograms, rules_figure, short_name
+from kgflow.analysis.plots.style import (
+    COLOURS,
+    DASHES,
+    MARKERS,
+    STYLE,
+    new_figure,
+    save_figure,
+    to_svg,
+)
+from kgflow.analysis.plots.training import learning_curve, overview
 
 __all__ = [
     "COLOURS",
     "DASHES",
+    "MARKERS",
     "STYLE",
     "coverage_plot",
-    "densities",
+    "density_plot",
+    "deviations_figure",
+    "dot_plot",
+    "entity_map",
     "entropy_against_degree",
+    "interval_plot",
     "learning_curve",
-    "mean_densities",
+    "mean_density_plot",
+    "new_figure",
     "overview",
-    "picture",
-    "rejection",
+    "rank_heatmap",
+    "rejection_plot",
     "reliability_diagram",
     "rule_histograms",
-    "rules_picture",
-    "save",
-    "statistics_picture",
-    "svg",
+    "rules_figure",
+    "save_figure",
+    "short_name",
+    "to_svg",
 ]

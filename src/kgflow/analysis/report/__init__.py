@@ -1,22 +1,32 @@
-"""A run, or several of one data set, as one HTML file."""
+"""Reports: one run, or several runs on the same data, as an HTML page."""
 
-from kgflow.analysis.report.page import SECTIONS, Report, write_report
-from kgflow.analysis.report.pieces import Facts, Heading, Note, Picture, Piece, Row, Table, Tiles
-from kgflow.analysis.report.section import Section
-from kgflow.analysis.report.subject import Subject
+from kgflow.analysis.report import sections as _sections  # registers all sections
+from kgflow.analysis.report.content import (
+    Content,
+    DescriptionList,
+    Heading,
+    Paragraph,
+    Plot,
+    SideBySide,
+    Table,
+)
+from kgflow.analysis.report.page import Report, write_report
+from kgflow.analysis.report.section import ReportContext, Section, register, registered_sections
 
 __all__ = [
-    "SECTIONS",
-    "Facts",
+    "Content",
+    "DescriptionList",
     "Heading",
-    "Note",
-    "Picture",
-    "Piece",
+    "Paragraph",
+    "Plot",
     "Report",
-    "Row",
+    "ReportContext",
     "Section",
-    "Subject",
+    "SideBySide",
     "Table",
-    "Tiles",
+    "register",
+    "registered_sections",
     "write_report",
 ]
+
+del _sections

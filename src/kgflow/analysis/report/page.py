@@ -1,6 +1,6 @@
-"""All sections as one page."""
+"""Write a report as one HTML page."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -8,49 +8,16 @@ from importlib.metadata import version
 from pathlib import Path
 from string import Template
 
-from kgflow.analysis.plots.style import picture
-from kgflow.analysis.report.pieces import Note, Picture, Piece, pictures
-from kgflow.analysis.report.section import Section
-from kgflow.analysis.report.sections.answer_sets import PredictionSets
-from kgflow.analysis.report.sections.data import DataCard
-from kgflow.analysis.report.sections.densities import Densities
-from kgflow.analysis.report.sections.learning import Learning
-from kgflow.analysis.report.sections.map import Map
-from kgflow.analysis.report.sections.metrics import MetricsTables
-from kgflow.analysis.report.sections.probabilities import Probabilities
-from kgflow.analysis.report.sections.relations import Relations
-from kgflow.analysis.report.sections.rules import Rules
-from kgflow.analysis.report.sections.settings import Settings
-from kgflow.analysis.report.sections.summary import Summary
-from kgflow.analysis.report.sections.trust import Trust
-from kgflow.analysis.report.sections.uncertainty import Uncertainty
-from kgflow.analysis.report.sections.versus import Versus
-from kgflow.analysis.report.subject import Subject
-from kgflow.analysis.report.text import tag
+from kgflow.analysis.plots.style import new_figure
+from kgflow.analysis.report.content import Content, Paragraph, Plot, all_plots, tag
+from kgflow.analysis.report.section import ReportContext, Section, registered_sections
+from kgflow.analysis.rules.rule import Progress
 from kgflow.errors import KgflowError
 from kgflow.io import write_atomic
 from kgflow.runs.run import Run
 
-SECTIONS: tuple[Section, ...] = (
-    Summary(),
-    Versus(),
-    MetricsTables(),
-    Relations(),
-    Probabilities(),
-    PredictionSets(),
-    Trust(),
-    Uncertainty(),
-    Densities(),
-    Rules(),
-    Map(),
-    Learning(),
-    DataCard(),
-    Settings(),
-)
-"""The sections, in the order of the page."""
-
-RANKING = 0.5
-"""The share of the work that ranking takes, as the progress bar has it."""
+EVALUATION_SHARE = 0.5
+"""Share of the progress bar for the evaluation of the runs."""
 
 PAGE = Template("""<!doctype html>
 <html lang="en">
@@ -76,11 +43,11 @@ $sections
 
 @dataclass(frozen=True)
 class Report:
-    """What was written."""
+    """Written report: its context, files and section ids."""
 
-    subject: Subject
+    context: ReportContext
     page: Path
-    pictures: tuple[Path, ...]
+    plots: tuple[Path, ...]
     sections: tuple[str, ...]
 
 
@@ -89,86 +56,89 @@ def write_report(
     out: str | Path,
     split: str = "test",
     entities: Sequence[str] = (),
-    progress: Callable[[float], None] = lambda share: None,
-    sections: Sequence[Section] = SECTIONS,
+    progress: Progress = lambda share: None,
+    sections: Sequence[Section] | None = None,
 ) -> Report:
-    """One HTML file that needs no other, and its pictures as PNG in ``<name>_files`` beside it.
+    """Write a self-contained HTML page, and its plots as PNG in the folder ``<name>_files``.
 
     Args:
-        runs: one or more of the same data; the first is what others are compared with.
-        out: the HTML file.
+        runs: one or more runs on the same data; the others are compared with the first.
+        out: HTML file.
         split: train, valid or test.
         entities: names or labels of at most six entities to show.
-        progress: called with the share of the work that is done.
-        sections: what it holds.
+        progress: callback that receives the completed fraction.
+        sections: sections of the report; all registered ones by default.
 
     Example:
         >>> import kgflow, tempfile
         >>> folder = Path(tempfile.mkdtemp())
         >>> run = kgflow.train("world", dim=4, epochs=1, out=folder / "run")
-        >>> write_report([run], folder / "run.html", sections=[Learning()]).pictures[0].name
-        'learning-1.png'
+        >>> from kgflow.analysis.report.sections.settings import LearningCurve
+        >>> write_report([run], folder / "run.html", sections=[LearningCurve()]).plots[0].name
+        'learning-curve-1.png'
     """
-    with picture():
-        pass  # without matplotlib there is no report: better now than later
-    subject, out = Subject(runs, split, entities), Path(out)
-    subject.rank(lambda share: progress(RANKING * share))
-    wanted = [section for section in sections if section.wanted(subject)]
-    parts: list[list[Piece]] = []
-    for done, section in enumerate(wanted, start=1):
-        parts.append(_pieces(section, subject))
-        progress(RANKING + (1 - RANKING) * done / len(wanted))
-    found = [p for pieces in parts for p in pictures(pieces)]
-    written = _write_pictures(folder(out), found)
-    write_atomic(out, _page(subject, wanted, parts).encode())
-    return Report(subject, out, written, tuple(section.id for section in wanted))
+    with new_figure():
+        pass  # fails early without matplotlib
+    context, out = ReportContext(runs, split, entities), Path(out)
+    context.evaluate(lambda share: progress(EVALUATION_SHARE * share))
+    chosen = registered_sections() if sections is None else sections
+    chosen = [section for section in chosen if section.applies_to(context)]
+    contents: list[list[Content]] = []
+    for done, section in enumerate(chosen, start=1):
+        contents.append(_contents(section, context))
+        progress(EVALUATION_SHARE + (1 - EVALUATION_SHARE) * done / len(chosen))
+    plots = _write_plots(plot_folder(out), [p for part in contents for p in all_plots(part)])
+    write_atomic(out, _page(context, chosen, contents).encode())
+    return Report(context, out, plots, tuple(section.id for section in chosen))
 
 
-def folder(out: Path) -> Path:
-    """Where the pictures of a report go."""
+def plot_folder(out: Path) -> Path:
+    """Return the folder of a report's plots."""
     return out.with_name(f"{out.stem}_files")
 
 
-def _pieces(section: Section, subject: Subject) -> list[Piece]:
+def _contents(section: Section, context: ReportContext) -> list[Content]:
     try:
-        return list(section.pieces(subject))
+        return list(section.contents(context))
     except KgflowError as error:
-        return [Note(f"{error}.")]
+        return [Paragraph(f"{error}.")]
 
 
-def _write_pictures(directory: Path, found: Sequence[Picture]) -> tuple[Path, ...]:
-    if found:
+def _write_plots(directory: Path, plots: Sequence[Plot]) -> tuple[Path, ...]:
+    if plots:
         directory.mkdir(exist_ok=True)
-    paths = tuple(directory / f"{picture.name}.png" for picture in found)
-    for path, one in zip(paths, found, strict=True):
-        write_atomic(path, one.png)
+    paths = tuple(directory / f"{plot.name}.png" for plot in plots)
+    for path, plot in zip(paths, plots, strict=True):
+        write_atomic(path, plot.png)
     return paths
 
 
-def _page(subject: Subject, wanted: Sequence[Section], parts: Sequence[Sequence[Piece]]) -> str:
-    contents = (tag("li", tag("a", escape(s.title), href=f"#{s.id}")) for s in wanted)
-    sections = (
-        tag("section", f"{_heading(s)}\n" + "\n".join(p.html() for p in pieces), **_named(s))
-        for s, pieces in zip(wanted, parts, strict=True)
+def _page(
+    context: ReportContext, sections: Sequence[Section], contents: Sequence[Sequence[Content]]
+) -> str:
+    links = (tag("li", tag("a", escape(s.title), href=f"#{s.id}")) for s in sections)
+    parts = (
+        tag("section", f"{_heading(s)}\n" + "\n".join(c.html() for c in part), **_attributes(s))
+        for s, part in zip(sections, contents, strict=True)
     )
     date = datetime.now(UTC).date().isoformat()
     return PAGE.substitute(
-        title=escape(_title(subject)),
-        about=escape(f"Made by kgflow {version('kgflow')} on {date}."),
+        title=escape(_title(context)),
+        about=escape(f"Report of kgflow {version('kgflow')}, {date}."),
         style=Path(__file__).with_name("style.css").read_text(encoding="utf-8"),
-        contents="".join(contents),
-        sections="\n".join(sections),
+        contents="".join(links),
+        sections="\n".join(parts),
     )
 
 
-def _title(subject: Subject) -> str:
-    models = dict.fromkeys(run.config.model.name for run in subject.runs)
-    return f"{', '.join(models)} on {subject.data.name}"
+def _title(context: ReportContext) -> str:
+    models = dict.fromkeys(run.config.model.name for run in context.runs)
+    return f"{', '.join(models)} on {context.data.name}"
 
 
 def _heading(section: Section) -> str:
     return tag("h2", escape(section.title), id=f"{section.id}-title")
 
 
-def _named(section: Section) -> dict[str, str]:
+def _attributes(section: Section) -> dict[str, str]:
     return {"id": section.id, "aria-labelledby": f"{section.id}-title"}

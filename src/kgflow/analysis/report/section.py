@@ -1,51 +1,168 @@
-"""What a section of a report is."""
+"""Base class of report sections, and the runs that a report describes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
 
-from kgflow.analysis.report.pieces import Note, Piece, Row, Table
-from kgflow.analysis.report.subject import Subject
+import numpy as np
+from numpy.typing import NDArray
+
+from kgflow.analysis.comparison import Comparison
+from kgflow.analysis.plots.style import COLOURS
+from kgflow.analysis.report.content import Cells, Content, Paragraph, SideBySide, Table
+from kgflow.analysis.rules.rule import Progress
+from kgflow.data import Statistics, describe
 from kgflow.errors import KgflowError
+from kgflow.evaluation import Evaluation
+from kgflow.runs.run import Run
+
+DEFAULT_ENTITIES = 5
+"""Number of entities with the highest degree that are shown by default."""
+
+
+class ReportContext:
+    """Runs on the same data with their evaluation on one split.
+
+    Args:
+        runs: one or more runs; the others are compared with the first.
+        split: train, valid or test.
+        entities: names or labels of entities to show; by default those with the highest degree.
+
+    Raises:
+        KgflowError: the runs have different data, or an entity is unknown.
+    """
+
+    def __init__(
+        self, runs: Sequence[Run], split: str = "test", entities: Sequence[str] = ()
+    ) -> None:
+        if not runs:
+            raise KgflowError("a report needs one run or more: name a run directory")
+        if len(runs) > len(COLOURS) or len(entities) > len(COLOURS):
+            raise KgflowError(f"a report can show at most {len(COLOURS)} runs and entities")
+        self.runs, self.split, self.data = tuple(runs), split, runs[0].data
+        for run in runs[1:]:
+            if run.config.run.data_digest != runs[0].config.run.data_digest:
+                raise KgflowError(
+                    f"{run.directory} was trained on other data than {runs[0].directory}: "
+                    "a report needs runs with the same facts and splits"
+                )
+        if not len(self.data.split(split)):
+            raise KgflowError(f"{self.data.name} has no {split} facts to report on")
+        self.entities = [self.data.entity_id(name) for name in entities]
+        if not entities:
+            self.entities = np.argsort(-self.degree, kind="stable")[:DEFAULT_ENTITIES].tolist()
+        self.evaluations: tuple[Evaluation, ...] = ()
+
+    def evaluate(self, progress: Progress = lambda share: None) -> None:
+        """Evaluate all runs on the split."""
+        evaluations = []
+        for i, run in enumerate(self.runs):
+            part = _part(progress, i, len(self.runs))
+            evaluations.append(run.evaluate(self.split, progress=part))
+        self.evaluations = tuple(evaluations)
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several runs."""
+        return len(self.runs) > 1
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the runs: their directories, with a number where two are the same."""
+        plain = [run.directory.resolve().name for run in self.runs]
+        return tuple(
+            name if plain.count(name) == 1 else f"{name} ({plain[: i + 1].count(name)})"
+            for i, name in enumerate(plain)
+        )
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """Statistics of the data."""
+        return describe(self.data)
+
+    @cached_property
+    def degree(self) -> NDArray[np.int64]:
+        """Number of training triples of each entity, ``(E,)``."""
+        return self.data.train.degrees(len(self.data.entities))
+
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Comparisons of the other runs with the first."""
+        first, *others = self.evaluations
+        return tuple(Comparison(first.ranking, other.ranking) for other in others)
+
+    def relation_names(self, evaluation: Evaluation) -> NDArray[np.str_]:
+        """Return the relation of each ranked query, ``(N,)``."""
+        ranking = evaluation.ranking
+        return np.array(self.data.relations.names)[ranking.r % ranking.relations]
+
+    def columns(self, *columns: str) -> tuple[str, ...]:
+        """Return column headers, the first one for the run where there are several."""
+        return ("run", *columns) if self.several else columns
+
+    def row(self, run: str, cells: Cells) -> list[Any]:
+        """Return a table row, with the name of the run where there are several."""
+        return [run, *cells] if self.several else [*cells]
 
 
 class Section(ABC):
-    """A part of the page with a heading of its own.
+    """Section of a report.
 
-    A new one is a class with an id, a title and its pieces, and a place in `page.SECTIONS`. What
-    cannot be said of a model it says in one sentence: a `KgflowError` becomes that sentence.
+    A new section is a class in a module of the folder ``sections`` with the decorator `register`;
+    `order` determines its position. A `KgflowError` is shown as a paragraph.
 
     Example:
         >>> class Size(Section):
-        ...     id, title = "size", "Size"
-        ...     def pieces(self, subject):
-        ...         yield Note(f"{len(subject.data.entities)} entities.")
+        ...     id, title, order = "size", "Size", 95
+        ...     def contents(self, context):
+        ...         yield Paragraph(f"{len(context.data.entities)} entities.")
     """
 
     id: ClassVar[str]
     title: ClassVar[str]
+    order: ClassVar[int]
 
-    def wanted(self, subject: Subject) -> bool:
-        """Whether it has a place in a report on this."""
+    def applies_to(self, context: ReportContext) -> bool:
+        """Return whether the report has this section."""
         return True
 
     @abstractmethod
-    def pieces(self, subject: Subject) -> Iterator[Piece]:
-        """What it holds, in order."""
+    def contents(self, context: ReportContext) -> Iterator[Content]:
+        """Yield the contents in order."""
 
 
-def attempt(make: Callable[[], Piece]) -> Piece:
-    """A piece, or the sentence why there is none."""
+_REGISTERED: dict[str, Section] = {}
+S = TypeVar("S", bound=Section)
+
+
+def register(section: type[S]) -> type[S]:
+    """Add a section to all reports (decorator)."""
+    _REGISTERED[section.id] = section()
+    return section
+
+
+def registered_sections() -> tuple[Section, ...]:
+    """Return all registered sections by their `order`."""
+    return tuple(sorted(_REGISTERED.values(), key=lambda section: section.order))
+
+
+def content_or_reason(make: Callable[[], Content]) -> Content:
+    """Return some content, or a paragraph with the reason why it does not exist."""
     try:
         return make()
     except KgflowError as error:
-        return Note(f"{error}.")
+        return Paragraph(f"{error}.")
 
 
-def beside(pictures: Sequence[Piece], table: Table) -> Iterator[Piece]:
-    """A table beside its one picture, or below several."""
-    if len(pictures) == 1:
-        yield Row([*pictures, table])
+def plots_with_table(plots: Sequence[Content], table: Table) -> Iterator[Content]:
+    """Yield a table beside a single plot, or below several."""
+    if len(plots) == 1:
+        yield SideBySide([*plots, table])
     else:
-        yield Row(pictures)
+        yield SideBySide(plots)
         yield table
+
+
+def _part(progress: Progress, i: int, count: int) -> Progress:
+    return lambda share: progress((i + share) / count)

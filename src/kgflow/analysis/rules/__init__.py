@@ -1,24 +1,27 @@
-"""The rules that a model believes, beside those that its graph holds."""
+"""Rules that a model has learned, compared with the rules of its graph."""
 
-from kgflow.analysis.rules.acceptance import Acceptance
-from kgflow.analysis.rules.believed import beliefs, believed_rules, rules_frame
-from kgflow.analysis.rules.geometry import Geometry
-from kgflow.analysis.rules.graph import Count, Graph
-from kgflow.analysis.rules.judge import Belief, Judge
-from kgflow.analysis.rules.rule import KINDS, Rule
-from kgflow.analysis.rules.statistic import Statistic
+from kgflow.analysis.rules.distance import Deviation, RelationDistance
+from kgflow.analysis.rules.evaluate import EvaluatedRule, RuleEvaluator, TripleClassifier
+from kgflow.analysis.rules.rule import KINDS, Graph, Rule, RuleCount
+from kgflow.analysis.rules.search import (
+    evaluate_candidates,
+    find_rules,
+    learned_rules,
+    rules_frame,
+)
 
 __all__ = [
     "KINDS",
-    "Acceptance",
-    "Belief",
-    "Count",
-    "Geometry",
+    "Deviation",
+    "EvaluatedRule",
     "Graph",
-    "Judge",
+    "RelationDistance",
     "Rule",
-    "Statistic",
-    "beliefs",
-    "believed_rules",
+    "RuleCount",
+    "RuleEvaluator",
+    "TripleClassifier",
+    "evaluate_candidates",
+    "find_rules",
+    "learned_rules",
     "rules_frame",
 ]

@@ -1,15 +1,27 @@
-"""A rule: what follows from one fact, or from two that meet."""
+"""Rules over relations, and their support and confidence in a graph."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kgflow.data import QueryIndex, Triples
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Ids = NDArray[np.int64]
+Progress = Callable[[float], None]
 KINDS = ("symmetric", "antisymmetric", "inverse", "implication", "composition")
+"""Kinds of rules."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    r"""(h, body, t) → (h, head, t), over R relations and their inverse_relations r + R.
+    r"""Horn rule (h, body, t) → (h, head, t) over R relations and their inverse relations r + R.
 
     - symmetric: (h, r⁻¹, t) → (h, r, t), which is (t, r, h) → (h, r, t);
     - antisymmetric: (h, r⁻¹, t) → not (h, r, t);
@@ -17,13 +29,13 @@ class Rule:
     - composition: (h, s, m), (m, s', t) → (h, r, t).
 
     Args:
-        body: one or two relations, those from R on reversed.
-        head: a relation below R.
-        relations: R.
-        negated: whether the head is denied.
+        body: ids of one or two relations; ids from R on are inverse relations.
+        head: id of a relation, below R.
+        relations: number of relations R.
+        negated: whether the rule concludes that the head is false.
 
     Example:
-        >>> Rule((0, 1), 2, relations=3).words(["in_city", "city_in", "in_country"])
+        >>> Rule((0, 1), 2, relations=3).text(["in_city", "city_in", "in_country"])
         'in_city then city_in gives in_country'
         >>> Rule((3,), 0, relations=3).kind
         'symmetric'
@@ -36,7 +48,7 @@ class Rule:
 
     @cached_property
     def kind(self) -> str:
-        """One of `KINDS`."""
+        """Kind of the rule, one of `KINDS`."""
         if self.negated:
             return "antisymmetric"
         if len(self.body) == 2:
@@ -45,9 +57,9 @@ class Rule:
             return "symmetric"
         return "inverse" if self.body[0] >= self.relations else "implication"
 
-    def words(self, names: Sequence[str]) -> str:
-        """As a sentence, with the names of the R relations."""
-        body = [directed(d, names) for d in self.body]
+    def text(self, names: Sequence[str]) -> str:
+        """Return the rule as a sentence, given the names of the R relations."""
+        body = [relation_name(d, names) for d in self.body]
         head = names[self.head]
         if self.kind == "inverse":
             return f"{head} is the inverse of {names[self.body[0] - self.relations]}"
@@ -58,21 +70,150 @@ class Rule:
         return f"{head} is {self.kind}"
 
 
-def directed(d: int, names: Sequence[str]) -> str:
-    """The name of a relation, or of its reciprocal.
+def relation_name(d: int, names: Sequence[str]) -> str:
+    """Return the name of a relation, with ⁻¹ for an inverse relation.
 
     Example:
-        >>> directed(1, ["borders"])
+        >>> relation_name(1, ["borders"])
         'borders⁻¹'
     """
     return names[d] if d < len(names) else f"{names[d - len(names)]}⁻¹"
 
 
-def reverse(d: int, relations: int) -> int:
-    """The reciprocal of a relation or reciprocal.
+def inverse(d: int, relations: int) -> int:
+    """Return the id of the inverse of a relation or of an inverse relation.
 
     Example:
-        >>> reverse(1, 3), reverse(4, 3)
+        >>> inverse(1, 3), inverse(4, 3)
         (4, 1)
     """
     return d - relations if d >= relations else d + relations
+
+
+class RuleCount(NamedTuple):
+    """Pairs of different entities for which the body is true, and those with a true head."""
+
+    support: int
+    hits: int
+
+    @property
+    def confidence(self) -> float | None:
+        """Share hits / support, None without support."""
+        return self.hits / self.support if self.support else None
+
+
+class Graph:
+    r"""Sparse adjacency matrices :math:`A_d` of the relations d and their inverse relations.
+
+    The pairs (h, t) connected by d and then d' are the nonzero entries of :math:`A_d A_{d'}`.
+
+    Args:
+        triples: triples of the graph; duplicates are ignored.
+        entities: number of entities E.
+        relations: number of relations R.
+
+    Example:
+        >>> graph = Graph(Triples.of([(0, 0, 1), (1, 1, 2), (0, 2, 2)]), entities=3, relations=3)
+        >>> graph.count(Rule((0, 1), 2, relations=3))
+        RuleCount(support=1, hits=1)
+    """
+
+    def __init__(self, triples: Triples, entities: int, relations: int) -> None:
+        self.index = QueryIndex.build(triples, entities, relations)
+        self.entities, self.relations = entities, relations
+        query, self.tail, _ = self.index.gather(np.arange(len(self.index)))
+        self.head, self.relation = self.index.h[query], self.index.r[query]
+        # Triples are sorted by head, so that those of one head are a slice.
+        self.starts = np.searchsorted(self.head, np.arange(entities + 1))
+        self._by_relation = np.argsort(self.relation, kind="stable")
+        counts = np.bincount(self.relation, minlength=2 * relations)
+        self._offsets = np.concatenate([[0], np.cumsum(counts)])
+        self.matrix = lru_cache(maxsize=None)(self._matrix)
+
+    def pairs(self, d: int) -> tuple[Ids, Ids]:
+        """Return the heads and tails of a relation or inverse relation."""
+        selected = self._by_relation[self._offsets[d] : self._offsets[d + 1]]
+        return self.head[selected], self.tail[selected]
+
+    def _matrix(self, d: int) -> "csr_array":
+        from scipy.sparse import csr_array
+
+        h, t = self.pairs(d)
+        return csr_array(
+            (np.ones(len(h), dtype=np.int32), (h, t)), shape=(self.entities, self.entities)
+        )
+
+    @cached_property
+    def shared_pairs(self) -> Ids:
+        """Number of pairs h ≠ t that two relations have in common, ``(2R, 2R)``."""
+        from scipy.sparse import csr_array
+
+        different = self.head != self.tail
+        pair = self.head[different] * self.entities + self.tail[different]
+        _, row = np.unique(pair, return_inverse=True)
+        column = self.relation[different]
+        shape = (int(row.max(initial=-1)) + 1, 2 * self.relations)
+        incidence = csr_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape)
+        return np.asarray((incidence.T @ incidence).todense())
+
+    @cached_property
+    def path_counts(self) -> Ids:
+        """Number of paths h → m → t by each two relations, ``(2R, 2R)``."""
+        from scipy.sparse import csr_array
+
+        shape = (self.entities, 2 * self.relations)
+        ones = np.ones(len(self.head), dtype=np.int64)
+        into = csr_array((ones, (self.tail, self.relation)), shape=shape)
+        out = csr_array((ones, (self.head, self.relation)), shape=shape)
+        return np.asarray((into.T @ out).todense())
+
+    def body_pairs(self, body: tuple[int, ...]) -> tuple[Ids, Ids]:
+        """Return heads and tails of the pairs h ≠ t for which a body is true, each once."""
+        if len(body) == 1:
+            h, t = self.pairs(body[0])
+        else:
+            product = (self.matrix(body[0]) @ self.matrix(body[1])).tocoo()
+            h, t = product.row.astype(np.int64), product.col.astype(np.int64)
+        different = h != t
+        return h[different], t[different]
+
+    def count(self, rule: Rule) -> RuleCount:
+        """Count the pairs for which the body is true, and those for which the head is true too."""
+        if len(rule.body) == 1:
+            (d,) = rule.body
+            support, hits = int(self.shared_pairs[d, d]), int(self.shared_pairs[d, rule.head])
+        else:
+            h, t = self.body_pairs(rule.body)
+            known = self.index.contains(h, np.full_like(h, rule.head), t)
+            support, hits = len(h), int(known.sum())
+        return RuleCount(support, support - hits if rule.negated else hits)
+
+    def paths_between(self, h: int, t: int) -> tuple[Ids, Ids, Ids]:
+        """Return the paths h → m → t as first relations, entities m and second relations."""
+        out, back = (slice(self.starts[e], self.starts[e + 1]) for e in (h, t))
+        order = np.argsort(self.tail[back], kind="stable")
+        ends, second = self.tail[back][order], self.relation[back][order]
+        second = np.where(second < self.relations, second + self.relations, second - self.relations)
+        middle, first = self.tail[out], self.relation[out]
+        low, high = (np.searchsorted(ends, middle, side) for side in ("left", "right"))
+        count = np.where((middle == h) | (middle == t), 0, high - low)
+        row = np.repeat(np.arange(len(middle)), count)
+        shift = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+        return first[row], middle[row], second[low[row] + shift]
+
+    def relations_between(self, h: int, t: int) -> Ids:
+        """Return the relations and inverse relations from h to t."""
+        from_h = slice(self.starts[h], self.starts[h + 1])
+        return self.relation[from_h][self.tail[from_h] == t]
+
+    def equivalents(self, min_overlap: float = 0.8) -> Ids:
+        """Return for each relation the first one with nearly the same pairs, ``(2R,)``."""
+        size = np.maximum(self.shared_pairs.diagonal(), 1)
+        share = self.shared_pairs / size[:, None]
+        alike = np.minimum(share, share.T) >= min_overlap
+        alike |= np.eye(len(size), dtype=bool)
+        return alike.argmax(1)
+
+    def inverse(self, d: int) -> int:
+        """Return the id of the inverse of a relation."""
+        return inverse(d, self.relations)

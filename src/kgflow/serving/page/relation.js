@@ -53,9 +53,9 @@ function rules(rows) {
   if (!rows.length) return el("p", { class: "soft" }, "Neither the model nor the graph supports a rule.");
   return table("Rules of this relation", [
     ["rule", (r) => r.rule],
-    ["model score", (r) => number(r.belief), true],
+    ["model confidence", (r) => number(r.model_confidence), true],
     ["confidence", (r) => (r.confidence === null ? "–" : `${Math.round(100 * r.confidence)} %`), true],
     ["support", (r) => number(r.support), true],
-    ["verdict", (r) => r.verdict],
+    ["true in", (r) => r.agreement],
   ], rows);
 }

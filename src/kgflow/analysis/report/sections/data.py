@@ -1,48 +1,49 @@
-"""What the data set is like."""
+"""Section on the data."""
 
 from collections import Counter
 from collections.abc import Iterator
 
-from kgflow.analysis.report.pieces import Facts, Piece, Table
-from kgflow.analysis.report.section import Section
-from kgflow.analysis.report.subject import Subject
+from kgflow.analysis.report.content import Content, DescriptionList, Table
+from kgflow.analysis.report.section import ReportContext, Section, register
 from kgflow.data import Statistics
 
-FREQUENT = 10
+SHOWN = 10
+"""Number of relations in the table."""
 
 
-class DataCard(Section):
-    """Counts of the data set, and its pitfalls."""
+@register
+class DataStatistics(Section):
+    """Statistics of the data."""
 
-    id, title = "data", "Data"
+    id, title, order = "data", "Data", 130
 
-    def pieces(self, subject: Subject) -> Iterator[Piece]:
-        """Counts, splits, categories, and the most frequent relations."""
-        found = subject.statistics
-        yield Facts(
+    def contents(self, context: ReportContext) -> Iterator[Content]:
+        """Yield counts, splits, categories, and the most frequent relations."""
+        statistics = context.statistics
+        yield DescriptionList(
             [
-                ("data set", found.name),
-                ("entities", found.entities),
-                ("relations", found.relations),
-                ("facts per entity, training", _degrees(found)),
-                ("types", "known" if subject.data.types else "not known"),
-                ("weights", "yes" if subject.data.weighted else "no"),
+                ("data", statistics.name),
+                ("entities", statistics.entities),
+                ("relations", statistics.relations),
+                ("training facts per entity", _degrees(statistics)),
+                ("types", "known" if context.data.types else "not known"),
+                ("weighted facts", "yes" if context.data.weighted else "no"),
             ]
         )
-        yield _splits(found)
-        yield _categories(found)
-        yield _frequent(found)
+        yield _splits(statistics)
+        yield _categories(statistics)
+        yield _frequent(statistics)
 
 
-def _degrees(found: Statistics) -> str:
-    d = found.degrees
+def _degrees(statistics: Statistics) -> str:
+    d = statistics.degrees
     return f"{d.min:,} to {d.max:,}, median {d.median:,.0f}, mean {d.mean:,.1f}"
 
 
-def _splits(found: Statistics) -> Table:
+def _splits(statistics: Statistics) -> Table:
     rows = []
-    for split, size in found.sizes.items():
-        unseen = found.unseen.get(split)
+    for split, size in statistics.sizes.items():
+        unseen = statistics.unseen.get(split)
         rows.append(
             [
                 split,
@@ -50,24 +51,24 @@ def _splits(found: Statistics) -> Table:
                 unseen.entities if unseen else None,
                 unseen.relations if unseen else None,
                 unseen.triples if unseen else None,
-                found.shared.get(f"train+{split}"),
-                _percent(found.leakage[split]) if split in found.leakage else None,
+                statistics.shared.get(f"train+{split}"),
+                _percent(statistics.leakage[split]) if split in statistics.leakage else None,
             ]
         )
     return Table(
-        "Splits. Unseen are entities and relations that training lacks, and the facts that name "
-        "one; turned round are facts that training holds the other way under an inverse or "
-        "symmetric relation, which are easily guessed.",
+        "Splits. Unseen entities and relations are not in the training facts. Inverse leakage is "
+        "the share of facts whose inverse, by an inverse or symmetric relation, is a training "
+        "fact; these facts are easy to predict.",
         ("split", "facts", "unseen entities", "unseen relations", "facts with unseen",
-         "also in train", "turned round"),
+         "also in train", "inverse leakage"),
         rows,
     )  # fmt: skip
 
 
-def _categories(found: Statistics) -> Table:
-    relations = Counter(r.category for r in found.by_relation)
+def _categories(statistics: Statistics) -> Table:
+    relations = Counter(r.category for r in statistics.by_relation)
     facts = Counter[str]()
-    for r in found.by_relation:
+    for r in statistics.by_relation:
         facts[r.category] += r.count
     total = max(1, sum(facts.values()))
     rows = [
@@ -75,15 +76,15 @@ def _categories(found: Statistics) -> Table:
         for name in sorted(relations)
     ]
     return Table(
-        "Relations by category in training: N where a tail has 1.5 or more heads on average (first "
-        "place), or a head so many tails (second place).",
+        "Relations by category in training: 1-N relations have 1.5 or more tails per head on "
+        "average, N-1 relations 1.5 or more heads per tail, N-N relations both.",
         ("category", "relations", "facts", "share of facts"),
         rows,
     )
 
 
-def _frequent(found: Statistics) -> Table:
-    order = sorted(found.by_relation, key=lambda r: (-r.count, r.name))[:FREQUENT]
+def _frequent(statistics: Statistics) -> Table:
+    order = sorted(statistics.by_relation, key=lambda r: (-r.count, r.name))[:SHOWN]
     rows = [
         [
             r.name,
@@ -97,9 +98,9 @@ def _frequent(found: Statistics) -> Table:
         for r in order
     ]
     return Table(
-        f"The {len(rows)} most frequent of {found.relations:,} relations in training. Symmetric: "
-        "the share of facts that also hold turned round; inverse: the other relation that holds "
-        "most of them turned round.",
+        f"The {len(rows)} most frequent of {statistics.relations:,} relations in training. "
+        "Symmetric: share of facts (h, r, t) with a fact (t, r, h). Inverse: other relation s with "
+        "the most facts (t, s, h), and their share.",
         ("relation", "facts", "category", "tails per head", "heads per tail", "symmetric",
          "inverse"),
         rows,

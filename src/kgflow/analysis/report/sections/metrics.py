@@ -1,14 +1,27 @@
-"""How well the answers are ranked."""
+"""Sections on ranking metrics: summary, overall metrics, and metrics by relation."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
-from kgflow.analysis.report.pieces import Note, Piece, Table
-from kgflow.analysis.report.section import Section
-from kgflow.analysis.report.subject import Subject
+import numpy as np
+
+from kgflow.analysis.plots.evaluation import dot_plot
+from kgflow.analysis.report.content import (
+    Content,
+    DescriptionList,
+    Heading,
+    Paragraph,
+    Plot,
+    Table,
+    shorten,
+)
+from kgflow.analysis.report.section import ReportContext, Section, register
 from kgflow.evaluation import POLICIES, Ranking
 
-NAMES = {
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METRICS = {
     "mrr": "MRR",
     "mr": "mean rank",
     "hits@1": "Hits@1",
@@ -17,75 +30,141 @@ NAMES = {
     "amr": "AMR",
     "amri": "AMRI",
 }
+"""Names of the metrics in tables."""
+
+MAX_RELATIONS = 30
+"""Largest number of relations in the plot; the others are one row."""
+
+Rows = list[list[Any]]
 
 
-def values(ranking: Ranking, policy: str = "realistic") -> list[float]:
-    """The metrics of a ranking, in the order of `NAMES`."""
-    found = ranking.metrics()[policy].to_dict()
-    return [found[name] for name in NAMES]
+@register
+class Summary(Section):
+    """Main metrics of every run."""
+
+    id, title, order = "summary", "Summary", 10
+
+    def contents(self, context: ReportContext) -> Iterator[Content]:
+        """Yield the main metrics of each run."""
+        for name, evaluation in zip(context.names, context.evaluations, strict=True):
+            metrics = evaluation["realistic"]
+            if context.several:
+                yield Heading(name)
+            shown = ("mrr", "hits@1", "hits@10", "mr")
+            items: list[tuple[str, Any]] = [(METRICS[key], metrics[key]) for key in shown]
+            items.append((f"{context.split} queries", len(evaluation.ranking)))
+            items.append(("entities", len(context.data.entities)))
+            yield DescriptionList(items, large=True)
 
 
-class MetricsTables(Section):
+@register
+class RankingMetrics(Section):
     """Filtered ranking metrics."""
 
-    id, title = "metrics", "Ranking metrics"
+    id, title, order = "metrics", "Ranking metrics", 30
 
-    def pieces(self, subject: Subject) -> Iterator[Piece]:
-        """Under each tie policy, by side, and by the category of relations."""
-        untrained = subject.evaluations[0].untrained
-        yield Note(
-            f"Every {subject.split} fact is asked twice, for its tail and for its head; all "
-            "entities are ranked, other known answers left out. "
-            f"{untrained:,} of {len(subject.evaluations[0].ranking):,} answers are about an "
-            "entity that training never saw; they count."
+    def contents(self, context: ReportContext) -> Iterator[Content]:
+        """Yield metrics by tie policy, by side, and by category of relations."""
+        first = context.evaluations[0]
+        yield Paragraph(
+            f"Each {context.split} fact gives two queries, one for its tail and one for its head. "
+            "All entities are ranked; other known answers are filtered out. "
+            f"{first.untrained:,} of {len(first.ranking):,} queries contain an entity that is not "
+            "in the training data; they are included."
+        )
+        metrics = METRICS.values()
+        yield Table(
+            "Metrics for three policies on tied scores: the best rank (optimistic), the mean rank "
+            "(realistic) and the worst rank (pessimistic). AMR is the mean rank relative to random "
+            "scores (1); AMRI is 0 for random scores and 1 at best.",
+            context.columns("ties", *metrics),
+            _rows(context, _by_policy),
         )
         yield Table(
-            "Metrics with ties won (optimistic), shared (realistic) and lost (pessimistic). Where "
-            "the three agree, scores have no ties. AMR compares the mean rank with guessing (1); "
-            "AMRI is 0 for guessing and 1 at best.",
-            (*run_column(subject), "ties", *NAMES.values()),
-            _rows(subject, _policies),
+            "Metrics by predicted side (realistic ties).",
+            context.columns("side", "queries", *metrics),
+            _rows(context, _by_side),
         )
         yield Table(
-            "By the side that was asked for (realistic ties).",
-            (*run_column(subject), "side", "answers", *NAMES.values()),
-            _rows(subject, _sides),
-        )
-        yield Table(
-            "By the category of the relation: whether a head has one or many tails (second place) "
-            "and a tail one or many heads (first place), in training.",
-            (*run_column(subject), "category", "answers", *NAMES.values()),
-            _rows(subject, _categories),
+            "Metrics by category of the relation in training: 1-N relations have many tails per "
+            "head, N-1 relations many heads per tail.",
+            context.columns("category", "queries", *metrics),
+            _rows(context, _by_category),
         )
 
 
-def run_column(subject: Subject) -> tuple[str, ...]:
-    """The head of a column for names of runs, where there are several."""
-    return ("run",) if len(subject.runs) > 1 else ()
+@register
+class RelationMetrics(Section):
+    """Ranking metrics by relation."""
+
+    id, title, order = "relations", "Metrics by relation", 40
+
+    def contents(self, context: ReportContext) -> Iterator[Content]:
+        """Yield a plot of the most frequent relations, and a table of all."""
+        groups = [e.ranking.by(context.relation_names(e)) for e in context.evaluations]
+        order = sorted(groups[0], key=lambda name: (-len(groups[0][name]), name))
+        yield _relation_plot(context, order, groups)
+        for name, group in zip(context.names, groups, strict=True):
+            rows = [[r, len(group[r]), *_metrics(group[r])] for r in order]
+            run = f" of {name}" if context.several else ""
+            caption = f"All {len(rows):,} relations{run}, most frequent first (realistic ties)"
+            columns = ("relation", "queries", *METRICS.values())
+            yield Table(caption, columns, rows, collapsed=True)
 
 
-def _rows(subject: Subject, of: Any) -> list[list[Any]]:  # noqa: ANN401
+def _metrics(ranking: Ranking, policy: str = "realistic") -> list[float]:
+    values = ranking.metrics()[policy].to_dict()
+    return [values[name] for name in METRICS]
+
+
+def _rows(context: ReportContext, make: Callable[[ReportContext, int], Rows]) -> Rows:
     return [
-        [name, *row] if len(subject.runs) > 1 else row
-        for place, name in enumerate(subject.names)
-        for row in of(subject, place)
+        context.row(name, row) for i, name in enumerate(context.names) for row in make(context, i)
     ]
 
 
-def _policies(subject: Subject, place: int) -> list[list[Any]]:
-    ranking = subject.evaluations[place].ranking
-    return [[policy, *values(ranking, policy)] for policy in POLICIES]
+def _by_policy(context: ReportContext, i: int) -> Rows:
+    ranking = context.evaluations[i].ranking
+    return [[policy, *_metrics(ranking, policy)] for policy in POLICIES]
 
 
-def _sides(subject: Subject, place: int) -> list[list[Any]]:
-    ranking = subject.evaluations[place].ranking
-    return [[side, len(part), *values(part)] for side, part in ranking.by(ranking.side).items()]
+def _by_side(context: ReportContext, i: int) -> Rows:
+    ranking = context.evaluations[i].ranking
+    return [[side, len(part), *_metrics(part)] for side, part in ranking.by(ranking.side).items()]
 
 
-def _categories(subject: Subject, place: int) -> list[list[Any]]:
-    import numpy as np
+def _by_category(context: ReportContext, i: int) -> Rows:
+    evaluation = context.evaluations[i]
+    category = {r.name: r.category for r in context.statistics.by_relation}
+    by = np.array([category[name] for name in context.relation_names(evaluation)])
+    parts = evaluation.ranking.by(by).items()
+    return [[name, len(part), *_metrics(part)] for name, part in parts]
 
-    evaluation = subject.evaluations[place]
-    category = {r.name: r.category for r in subject.statistics.by_relation}
-    of = np.array([category[name] for name in subject.relations_of(evaluation)])
-    return [[name, len(part), *values(part)] for name, part in evaluation.ranking.by(of).items()]
+
+def _relation_plot(
+    context: ReportContext, order: list[str], groups: list[dict[str, Ranking]]
+) -> Plot:
+    top, rest = order[:MAX_RELATIONS], order[MAX_RELATIONS:]
+    rows = [f"{shorten(name, 30)} ({len(groups[0][name]):,})" for name in top]
+    mrrs = [[_mrr([group[name]]) for name in top] for group in groups]
+    if rest:
+        count = sum(len(groups[0][name]) for name in rest)
+        rows.append(f"{len(rest):,} others ({count:,})")
+        for mrr, group in zip(mrrs, groups, strict=True):
+            mrr.append(_mrr([group[name] for name in rest]))
+
+    def draw(figure: "Figure") -> None:
+        dot_plot(figure.subplots(), rows, mrrs, context.names)
+
+    return Plot.draw(
+        "relations",
+        f"Dot plot of the MRR of {len(rows)} relations, from 0 to 1.",
+        f"MRR by relation, most frequent first, with the number of {context.split} queries for "
+        "heads and tails in brackets. The MRR of a relation with few queries is uncertain.",
+        draw,
+        (5.6, 0.9 + 0.22 * len(rows) + 0.3 * (len(groups) > 1)),
+    )
+
+
+def _mrr(rankings: list[Ranking]) -> float:
+    return float(np.concatenate([1 / r.rank("realistic") for r in rankings]).mean())

@@ -1,110 +1,118 @@
-"""The rules that a model believes."""
+"""Section on rules."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kgflow.analysis.plots.rules import rule_histograms, short
-from kgflow.analysis.report.pieces import Note, Picture, Piece, Row, Table
-from kgflow.analysis.report.section import Section
-from kgflow.analysis.report.sections.metrics import run_column
-from kgflow.analysis.report.subject import Subject
-from kgflow.analysis.report.text import shorten
-from kgflow.analysis.rules.believed import beliefs
-from kgflow.analysis.rules.judge import Belief
+from kgflow.analysis.plots.rules import rule_histograms, short_name
+from kgflow.analysis.report.content import (
+    Content,
+    Paragraph,
+    Plot,
+    SideBySide,
+    Table,
+    shorten,
+)
+from kgflow.analysis.report.section import ReportContext, Section, register
+from kgflow.analysis.rules.distance import Deviation
+from kgflow.analysis.rules.evaluate import EvaluatedRule
 from kgflow.analysis.rules.rule import KINDS, Rule
-from kgflow.analysis.rules.statistic import Statistic
+from kgflow.analysis.rules.search import find_rules
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN = 8
-"""Rules of each kind."""
+"""Number of rules of each kind."""
 
-LONG = 80
-"""Letters of a rule, at most."""
+MAX_WIDTH = 80
+"""Largest number of characters of a rule."""
 
-ABOUT = (
-    "Belief is how often the model accepts what a rule says, from 0 (as by chance) to 1 (as its "
-    "own facts); support counts cases in the graph, and confidence is the share of them that holds "
-    "there. The verdict tells whether model and graph agree, or which of them alone is for it."
+DESCRIPTION = (
+    "Support is the number of pairs of entities for which the body of a rule is true in the graph, "
+    "and confidence the share of them for which the head is true. Model confidence is the same "
+    "for triples that the model classifies as true, from 0 (chance) to 1 (as for training facts). "
+    "A rule is true in the model or in the graph if its confidence there is at least 0.5, and in "
+    "the graph also 0.25 above chance."
 )
-NAMED = {"symmetric": "symmetry", "antisymmetric": "antisymmetry"}
-CUT = " Names that are paths are cut to their ends."
+SHORTENED = " Names of relations that are paths are shortened to their last part."
 HISTOGRAMS = (
-    "How far the first rule of each kind is from exact, in every coordinate of the model: gaps of "
-    "scales (left) and of shifts (right). At 0 a rule is exact, and what is antisymmetric stays "
-    "away from 0; dashed are other relations in its place."
+    "Histograms of the deviation of the first rule of each kind over the coordinates of the model: "
+    "deviations of scales (left) and of shifts (right). A rule is exact at 0; an antisymmetric "
+    "relation is far from 0. Dashed lines show the same rule with other relations."
 )
 
 
+@register
 class Rules(Section):
-    """Rules believed by the model, beside what the graph says of them."""
+    """Rules of the model and of the graph."""
 
-    id, title = "rules", "Rules"
+    id, title, order = "rules", "Rules: support and confidence", 100
 
-    def pieces(self, subject: Subject) -> Iterator[Piece]:
-        """A table for each kind, and histograms of the first rule of each."""
-        found = [beliefs(run, k=SHOWN) for run in subject.runs]
+    def contents(self, context: ReportContext) -> Iterator[Content]:
+        """Yield a table for each kind of rule, and histograms of the first rule of each."""
+        found = [find_rules(run, k=SHOWN) for run in context.runs]
         if not any(found):
-            yield Note("Neither models nor graph are for any rule.")
+            yield Paragraph("No rule is true in the models or in the graph.")
             return
-        names = subject.data.relations.names
-        yield Note(ABOUT + (CUT if _cut(subject) != list(names) else ""))
+        shortened = _short_names(context) != list(context.data.relations.names)
+        yield Paragraph(DESCRIPTION + (SHORTENED if shortened else ""))
         for kind in KINDS:
-            of_kind = [[b for b in rules if b.rule.kind == kind] for rules in found]
+            of_kind = [[e for e in rules if e.rule.kind == kind] for rules in found]
             if any(of_kind):
-                yield _table(subject, kind, of_kind)
-        yield Note(HISTOGRAMS)
-        yield from _pictures(subject, found)
+                yield _table(context, kind, of_kind)
+        yield Paragraph(HISTOGRAMS)
+        yield SideBySide(list(_plots(context, found)))
 
 
-def _table(subject: Subject, kind: str, found: list[list[Belief]]) -> Table:
-    cut, several = _cut(subject), len(found) > 1
+def _table(context: ReportContext, kind: str, found: list[list[EvaluatedRule]]) -> Table:
+    names = _short_names(context)
     rows = [
-        [*([name] if several else []), b.rule.words(cut), b.belief, b.support, b.confidence,
-         b.verdict]
-        for name, rules in zip(subject.names, found, strict=True)
-        for b in rules
-    ]  # fmt: skip
-    most = f", the {SHOWN} most believed" if max(map(len, found)) == SHOWN else ""
-    columns = ("rule", "belief", "support", "confidence", "verdict")
-    return Table(f"{kind.capitalize()}{most}.", (*run_column(subject), *columns), rows, width=LONG)
+        context.row(
+            run,
+            [e.rule.text(names), e.support, e.confidence, e.model_confidence, e.agreement],
+        )
+        for run, rules in zip(context.names, found, strict=True)
+        for e in rules
+    ]
+    full = max(map(len, found)) == SHOWN
+    most = f" (the {SHOWN} with the highest model confidence)" if full else ""
+    columns = context.columns("rule", "support", "confidence", "model confidence", "true in")
+    return Table(f"{kind.capitalize()} rules{most}.", columns, rows, max_width=MAX_WIDTH)
 
 
-def _pictures(subject: Subject, found: list[list[Belief]]) -> Iterator[Piece]:
-    drawn: list[Piece] = []
-    for place, rules in enumerate(found):
-        first = {belief.rule.kind: belief for belief in reversed(rules)}
-        chosen = [belief for belief in rules if first[belief.rule.kind] is belief]
+def _plots(context: ReportContext, found: list[list[EvaluatedRule]]) -> Iterator[Content]:
+    for i, rules in enumerate(found):
+        first = {e.rule.kind: e.rule for e in reversed(rules)}
         try:
-            drawn += [_picture(subject, place, belief.rule) for belief in chosen]
+            plots = [_plot(context, i, first[kind]) for kind in KINDS if kind in first]
         except KgflowError as error:
-            drawn.append(Note(f"{error}."))
-    yield Row(drawn)
+            yield Paragraph(f"{error}.")
+        else:
+            yield from plots
 
 
-def _picture(subject: Subject, place: int, rule: Rule) -> Picture:
-    title, what = rule.words(_cut(subject)), NAMED.get(rule.kind, rule.kind)
-    by = f" by {subject.names[place]}" if len(subject.runs) > 1 else ""
+def _plot(context: ReportContext, i: int, rule: Rule) -> Plot:
+    title = rule.text(_short_names(context))
+    run = f" ({context.names[i]})" if context.several else ""
 
     def draw(figure: "Figure") -> None:
         axes = figure.subplots(1, 2)
-        rule_histograms(list(axes), subject.runs[place], Statistic.of(rule), "")
+        rule_histograms(list(axes), context.runs[i], Deviation.of(rule), "")
         axes[1].set_ylabel("")
         axes[1].get_legend().remove()
-        named = axes[1].get_legend_handles_labels()
-        figure.legend(*named, loc="outside lower center", ncols=2, fontsize=9)
-        figure.suptitle(shorten(title, LONG), x=0.01, ha="left", fontsize=11, fontweight="bold")
+        handles = axes[1].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower center", ncols=2, fontsize=9)
+        figure.suptitle(shorten(title, MAX_WIDTH), x=0.01, ha="left", fontsize=11, weight="bold")
 
-    return Picture.of(
-        f"rule-{rule.kind}-{place + 1}",
-        f"Histograms of how far from exact it is in each coordinate that {title}{by}.",
-        f"The first {what}{by}.",
+    return Plot.draw(
+        f"rule-{rule.kind}-{i + 1}",
+        f"Histograms of the deviation of the rule: {title}{run}.",
+        f"Deviation of the first {rule.kind} rule{run}.",
         draw,
         (6.4, 2.9),
     )
 
 
-def _cut(subject: Subject) -> list[str]:
-    return [short(name) for name in subject.data.relations.names]
+def _short_names(context: ReportContext) -> list[str]:
+    return [short_name(name) for name in context.data.relations.names]

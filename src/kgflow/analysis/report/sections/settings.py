@@ -1,71 +1,119 @@
-"""How the runs were made."""
+"""Sections on learning curves and settings."""
 
 import platform
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kgflow.analysis.report.pieces import Note, Piece, Row, Table
-from kgflow.analysis.report.section import Section
-from kgflow.analysis.report.subject import Subject
+from kgflow.analysis.plots.training import learning_curve
+from kgflow.analysis.report.content import Content, Paragraph, Plot, SideBySide, Table
+from kgflow.analysis.report.section import ReportContext, Section, content_or_reason, register
+from kgflow.errors import KgflowError
 from kgflow.runs.run import Run
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
+
+@register
+class LearningCurve(Section):
+    """Learning curve of every run."""
+
+    id, title, order = "learning-curve", "Learning curve", 120
+
+    def contents(self, context: ReportContext) -> Iterator[Content]:
+        """Yield a learning curve for each run."""
+        runs = range(len(context.runs))
+        yield SideBySide([content_or_reason(partial(_curve, context, i)) for i in runs])
+
+
+def _curve(context: ReportContext, i: int) -> Plot:
+    run, name = context.runs[i], context.names[i]
+    history = run.history
+    if run.config.model.members:
+        raise KgflowError(f"{run.directory} is an ensemble: see the reports of its member runs")
+    if not history:
+        raise KgflowError(f"{run.directory} has no learning curve: no epoch is finished yet")
+    seconds = sum(record["seconds"] for record in history)
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.subplots()
+        learning_curve(axes, run)
+        axes.set_title(name)
+
+    return Plot.draw(
+        f"learning-curve-{i + 1}",
+        f"Training loss and validation MRR of {name} over {len(history)} epochs.",
+        f"Training loss (dashed, left axis, logarithmic) and validation MRR (solid, right axis) of "
+        f"{name}. The model of epoch {run.best_epoch} of {len(history)} is used. Training took "
+        f"{seconds:,.0f} seconds.",
+        draw,
+    )
+
+
+@register
 class Settings(Section):
-    """The model in symbols, its settings, and where the numbers come from."""
+    """Model, settings and provenance of every run."""
 
-    id, title = "settings", "Settings and provenance"
+    id, title, order = "settings", "Settings", 140
 
-    def pieces(self, subject: Subject) -> Iterator[Piece]:
-        """A column for each run."""
-        columns = ("setting", *subject.names)
+    def contents(self, context: ReportContext) -> Iterator[Content]:
+        """Yield tables with one column for each run."""
+        columns, runs = ("setting", *context.names), context.runs
         model = Table(
-            "The model: f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)) scores a fact.",
+            "Model, with the score f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)).",
             columns,
-            _side_by_side([_model(run) for run in subject.runs]),
+            _rows([_model(run) for run in runs]),
         )
-        training = Table(
-            "The training.", columns, _side_by_side([_training(run) for run in subject.runs])
-        )
-        yield Row([model, training])
+        training = Table("Training.", columns, _rows([_training(run) for run in runs]))
+        yield SideBySide([model, training])
         yield Table(
-            "The provenance. Runs of the same digest have the same names, facts and splits.",
+            "Provenance. Runs with the same data digest have the same names, facts and splits.",
             columns,
-            _side_by_side([_provenance(run) for run in subject.runs]),
+            _rows([_provenance(run) for run in runs]),
         )
-        yield Note(f"This page was computed on {machine()}.")
+        yield Paragraph(f"This report was computed on {machine()}.")
 
 
-def _side_by_side(items: list[dict[str, str]]) -> list[list[str]]:
-    keys = dict.fromkeys(key for item in items for key in item)
-    return [[key, *(item.get(key, "–") for item in items)] for key in keys]
+def _rows(columns: list[dict[str, str]]) -> list[list[str]]:
+    keys = dict.fromkeys(key for column in columns for key in column)
+    return [[key, *(column.get(key, "–") for column in columns)] for key in keys]
 
 
 def _model(run: Run) -> dict[str, str]:
-    row, config = run.model.card, run.config.model
-    numbers = sum(p.numel() for p in run.model.parameters())
+    card, config = run.model.card, run.config.model
+    parameters = sum(p.numel() for p in run.model.parameters())
     return {
         "model": config.name,
-        **_parts(run),
-        "x0": str(config.options.get("x0", row.x0)),
-        "f_h, f_t": row.f_entity,
-        "f_r": row.f_relation,
-        "D": row.D,
+        **_members(run),
+        "x0": str(config.options.get("x0", card.x0)),
+        "f_h, f_t": card.f_entity,
+        "f_r": card.f_relation,
+        "D": card.D,
         "dimension n": f"{config.dim:,}",
-        "numbers per entity": f"{run.model.entity.weight.shape[1]:,}",
-        "numbers in all": f"{numbers:,}",
-        **({"bias of entities": "yes"} if config.bias else {}),
-        **({} if config.inverse_relations else {"reciprocal relations": "no"}),
-        **({"answers scored from both ends": "yes"} if config.bidirectional else {}),
+        "parameters per entity": f"{run.model.entity.weight.shape[1]:,}",
+        "parameters": f"{parameters:,}",
+        **({"entity bias": "yes"} if config.bias else {}),
+        **({} if config.inverse_relations else {"inverse relations": "no"}),
+        **({"bidirectional scoring": "yes"} if config.bidirectional else {}),
         **{f"option {k}": str(v) for k, v in config.options.items()},
+    }
+
+
+def _members(run: Run) -> dict[str, str]:
+    return {
+        f"member {number}": f"{part.model.name}, n = {part.model.dim:,}, seed {part.seed}"
+        + (", bidirectional" if part.model.bidirectional else "")
+        for number, part in enumerate(run.config.model.members, 1)
     }
 
 
 def _training(run: Run) -> dict[str, str]:
     if run.config.model.members:
-        return {"trained": "each run by itself"}
-    found = {"seed": run.config.seed, **_flat(run.config.training.model_dump())}
-    return {k: f"{v:g}" if isinstance(v, float) else str(v) for k, v in found.items()}
+        return {"training": "none (ensemble of trained runs)"}
+    settings = {"seed": run.config.seed, **_flat(run.config.training.model_dump())}
+    return {k: f"{v:g}" if isinstance(v, float) else str(v) for k, v in settings.items()}
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -77,27 +125,16 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-def _parts(run: Run) -> dict[str, str]:
-    return {
-        f"part {number}": f"{part.model.name}, n = {part.model.dim:,}, seed {part.seed}"
-        + (", from both ends" if part.model.bidirectional else "")
-        for number, part in enumerate(run.config.model.members, 1)
-    }
-
-
-def _effort(run: Run) -> dict[str, str]:
-    history = run.history
-    return {
-        "epochs trained": f"{len(history):,}, kept {run.best_epoch:,}",
-        "seconds of training": f"{sum(r['seconds'] for r in history):,.0f}",
-    }
-
-
 def _provenance(run: Run) -> dict[str, str]:
+    history = run.history
+    effort = {
+        "epochs": f"{len(history):,}, best {run.best_epoch:,}",
+        "training time (seconds)": f"{sum(r['seconds'] for r in history):,.0f}",
+    }
     return {
         "run directory": str(run.directory),
-        "trained by": f"kgflow {run.config.run.kgflow}",
-        **({} if run.config.model.members else _effort(run)),
+        "version": f"kgflow {run.config.run.kgflow}",
+        **({} if run.config.model.members else effort),
         "data": run.config.data,
         "data digest": run.config.run.data_digest[:16],
     }

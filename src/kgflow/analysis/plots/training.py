@@ -1,8 +1,11 @@
-"""How training went."""
+"""Plots of training: learning curves."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgflow.analysis.plots.style import COLOURS, DASHES
+from kgflow.analysis.plots.entities import density_plot
+from kgflow.analysis.plots.style import COLOURS, DASHES, new_figure, save_figure
 from kgflow.runs.run import Run
 
 if TYPE_CHECKING:
@@ -10,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def learning_curve(axes: "Axes", run: Run) -> None:
-    """Training loss and validation MRR against the epoch."""
+    """Draw training loss and validation MRR against the epoch."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     history = run.history
@@ -22,15 +25,15 @@ def learning_curve(axes: "Axes", run: Run) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_locator(NullLocator())
-    judged = [r for r in history if "mrr" in r]
-    if judged:
+    validated = [r for r in history if "mrr" in r]
+    if validated:
         twin = axes.twinx()
         twin.spines["right"].set_visible(True)
         twin.grid(visible=False)
-        twin.plot([r["epoch"] for r in judged], [r["mrr"] for r in judged], color=COLOURS[0])
+        twin.plot([r["epoch"] for r in validated], [r["mrr"] for r in validated], color=COLOURS[0])
         twin.set_ylabel("validation MRR (filtered, solid)", color=COLOURS[0])
         twin.set_ylim(0, 1)
-        best = max(judged, key=lambda r: r["mrr"])
+        best = max(validated, key=lambda r: r["mrr"])
         twin.plot(best["epoch"], best["mrr"], "o", color=COLOURS[0], ms=5)
         twin.annotate(
             f"best {best['mrr']:.3f}",
@@ -40,3 +43,18 @@ def learning_curve(axes: "Axes", run: Run) -> None:
             ha="right",
             color=COLOURS[0],
         )
+
+
+def overview(run: Run, entities: Sequence[str], path: Path) -> Path:
+    """Write a figure with the learning curve of a run and densities of entities.
+
+    Args:
+        run: trained run.
+        entities: names or labels of entities.
+        path: output file, such as a PNG.
+    """
+    with new_figure(10, 3.9) as figure:
+        left, right = figure.subplots(1, 2)
+        learning_curve(left, run)
+        density_plot(right, run, entities)
+        return save_figure(figure, path)

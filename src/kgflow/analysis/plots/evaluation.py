@@ -1,0 +1,167 @@
+"""Plots of evaluation results: metrics by relation, rank comparison, calibration, coverage."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kgflow.analysis.plots.style import COLOURS, MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+MIN_PROBABILITY = 1e-6
+"""Smallest probability on logarithmic axes."""
+
+RANK_EDGES = (1, 1.25, 3.25, 10.25, 30.25, 100.25, np.inf)
+"""Edges of rank bins; ranks of ties are whole or half numbers, and 1.5 counts as 2."""
+
+RANK_BINS = ("1", "2–3", "4–10", "11–30", "31–100", "> 100")
+
+Bins = Sequence[Mapping[str, float]]
+Names = Sequence[str]
+
+
+def dot_plot(axes: "Axes", rows: Names, values: Sequence[Sequence[float]], series: Names) -> None:
+    """Draw a dot plot of MRRs, one row per name and one marker per series.
+
+    Args:
+        axes: axes to draw into.
+        rows: names of the rows, from top to bottom.
+        values: values of each series, one per row.
+        series: names of the series, for the legend.
+    """
+    y = np.arange(len(rows))
+    axes.hlines(y, 0, np.max(values, axis=0), color="#d5d5d5", lw=1.2)
+    for i, (name, x) in enumerate(zip(series, values, strict=True)):
+        axes.plot(x, y, MARKERS[i], color=COLOURS[i], ms=5.5 - (i > 0), label=name)
+    _label_rows(axes, rows)
+    axes.set(xlim=(-0.015, 1.02), xlabel="MRR (filtered, realistic)")
+    if len(series) > 1:
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(3, len(series)), fontsize=9)
+
+
+def interval_plot(
+    axes: "Axes", rows: Names, intervals: Sequence[tuple[float, float, float]]
+) -> None:
+    """Draw means with confidence intervals, one row per name, and a line at zero.
+
+    Args:
+        axes: axes to draw into.
+        rows: names of the rows, from top to bottom.
+        intervals: mean, lower and upper bound of each row.
+    """
+    mean, low, high = np.array(intervals).T
+    y = np.arange(len(rows))
+    axes.axvline(0, color="#606060", lw=1)
+    axes.hlines(y, low, high, color=COLOURS[0], lw=1.6)
+    significant = (low > 0) | (high < 0)
+    axes.plot(mean[significant], y[significant], "o", color=COLOURS[0], ms=6)
+    axes.plot(mean[~significant], y[~significant], "o", color=COLOURS[0], mfc="white", ms=6)
+    _label_rows(axes, rows)
+
+
+def rank_heatmap(
+    axes: "Axes", first: NDArray[np.float64], second: NDArray[np.float64], names: tuple[str, str]
+) -> None:
+    """Draw the counts of queries by their ranks under two models.
+
+    Args:
+        axes: axes to draw into.
+        first: ranks by the first model (x axis), ``(N,)``.
+        second: ranks by the second model (y axis), ``(N,)``.
+        names: names of the two models.
+    """
+    from matplotlib.patches import Rectangle
+
+    count, _, _ = np.histogram2d(second.ravel(), first.ravel(), [RANK_EDGES, RANK_EDGES])
+    shade = np.sqrt(count / max(1, count.max()))
+    axes.imshow(shade, cmap="Blues", vmin=0, vmax=1.25)
+    for (i, j), number in np.ndenumerate(count):
+        colour = "#ffffff" if shade[i, j] > 0.75 else "#202020" if number else "#909090"
+        axes.text(j, i, f"{int(number):,}", ha="center", va="center", fontsize=9.5, color=colour)
+    for i in range(len(RANK_BINS)):
+        axes.add_patch(Rectangle((i - 0.5, i - 0.5), 1, 1, fill=False, ec="#505050", lw=0.8))
+    axes.set_xticks(range(len(RANK_BINS)), RANK_BINS)
+    axes.set_yticks(range(len(RANK_BINS)), RANK_BINS)
+    axes.set(xlabel=f"rank by {names[0]}", ylabel=f"rank by {names[1]}")
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def coverage_plot(axes: "Axes", coverages: Sequence[Mapping[str, Any]]) -> None:
+    """Draw measured against nominal coverage, with 99 % intervals of valid prediction sets.
+
+    Args:
+        axes: axes to draw into.
+        coverages: `Coverage.to_dict` for several nominal coverages.
+    """
+    nominal = [100 * row["nominal"] for row in coverages]
+    measured = [100 * row["measured"] for row in coverages]
+    low, high = ([100 * row[key] for row in coverages] for key in ("low", "high"))
+    start = min(*nominal, *measured, *low) - 5
+    axes.plot([start, 100], [start, 100], color="#888888", lw=1, label="nominal")
+    axes.vlines(nominal, low, high, color="#b9b9b9", lw=9, label="99 % interval if valid")
+    axes.plot(nominal, measured, "o", color=COLOURS[0], ms=6, label="measured")
+    axes.set(xlabel="nominal coverage (%)", ylabel="measured coverage (%)")
+    axes.set(xlim=(start, 100.5), ylim=(start, 101), xticks=nominal)
+    axes.legend(loc="upper left", fontsize=9)
+
+
+def reliability_diagram(
+    diagram: "Axes", counts: "Axes", bins: Mapping[str, Bins], title: str = ""
+) -> None:
+    """Draw a reliability diagram: observed frequency against predicted probability.
+
+    Args:
+        diagram: upper axes, for the diagram.
+        counts: lower axes, for the number of candidates in each bin.
+        bins: bins of `Reliability.to_dict` by name, such as "before" and "after".
+        title: title of the diagram.
+    """
+    low = _smallest(bins.values())
+    diagram.plot([low, 1], [low, 1], color="#888888", lw=1, label="perfect calibration")
+    for i, (name, rows) in enumerate(bins.items()):
+        probability, frequency, count, true = (
+            np.array([row[key] for row in rows])
+            for key in ("probability", "frequency", "candidates", "true")
+        )
+        style: Any = {"color": COLOURS[1 - i], "marker": MARKERS[1 - i], "ms": 5, "lw": 1.4}
+        error = np.minimum(1.96 * np.sqrt(true) / count, frequency * (1 - 1e-9))
+        diagram.errorbar(probability, frequency, error, label=name, elinewidth=1, **style)
+        counts.plot(probability, count, **style)
+    diagram.set(ylabel="observed frequency", title=title)
+    diagram.legend(loc="upper left", fontsize=9)
+    counts.set(xlabel="predicted probability (mean of bin, log scale)", ylabel="candidates")
+    for axes in (diagram, counts):
+        axes.set(xscale="log", yscale="log", xlim=(low, 1.25))
+        for axis in (axes.xaxis, axes.yaxis):
+            _label_powers(axis)
+    diagram.set_ylim(low, 1.25)
+    diagram.tick_params(labelbottom=False)
+
+
+def _smallest(bins: Iterable[Bins]) -> float:
+    values = [x for rows in bins for r in rows for x in (r["probability"], r["frequency"]) if x > 0]
+    return max(MIN_PROBABILITY, min([*values, 0.1]) / 2)
+
+
+def _label_powers(axis: "Axis") -> None:
+    """Label powers of ten as decimal numbers: math text is off, for names with $ in them."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axis.set_major_locator(LogLocator(numticks=7))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(lambda x, _: f"{x:,.7f}".rstrip("0").rstrip("."))
+
+
+def _label_rows(axes: "Axes", rows: Names) -> None:
+    axes.set_yticks(np.arange(len(rows)), rows, fontsize=9.5)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(visible=False, axis="y")
