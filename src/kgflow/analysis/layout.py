@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from kgflow.data import Dataset
-from kgflow.models import is_distance
+from kgflow.models.protocols import EntityFlow
 from kgflow.runs.run import Run
 
 Ids = NDArray[np.int64]
@@ -55,9 +55,9 @@ def layout(run: Run, seed: int = 0) -> Layout:
     """
     from sklearn.decomposition import PCA
 
-    model = run.model
+    model = run.model.trained
     K = model.encode_keys(model.entity.weight).K.double().cpu().flatten(1).numpy()
-    metric = model.flow(model.entity.weight[:1]) is not None and is_distance(model)
+    metric = isinstance(model.base, EntityFlow) and model.is_squared_distance
     few = 3 < len(K) <= FEW
     wanted = min(COMPONENTS if few else 2, *K.shape)
     pca = PCA(wanted, svd_solver="randomized", random_state=seed)

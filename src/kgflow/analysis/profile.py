@@ -9,7 +9,7 @@ import torch
 
 from kgflow.analysis.certainty import entity_uncertainty, known_entropy
 from kgflow.analysis.density import chosen_flow
-from kgflow.models import FlowModel, is_distance
+from kgflow.models import FlowModel
 from kgflow.runs.run import Run
 
 LEVELS = (0.05, 0.5, 0.95)
@@ -99,10 +99,11 @@ def _quantiles(run: Run, e: int, k: int) -> dict[int, tuple[float, float, float]
 
 @torch.no_grad()
 def _nearest(run: Run, e: int, k: int) -> list[str]:
-    model = run.model
-    if isinstance(model, FlowModel):
-        Q, a = model.D.query(model.flow(model.entity.weight[[e]]))
-    elif is_distance(model):
+    model = run.model.trained
+    base = model.base
+    if isinstance(base, FlowModel):
+        Q, a = base.D.query(base.flow(base.entity.weight[[e]]))
+    elif model.is_squared_distance:
         Q = 2 * model.encode_keys(model.entity.weight[[e]]).K
         a = -Q.square().sum(-1) / 4
     else:

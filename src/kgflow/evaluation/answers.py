@@ -34,7 +34,7 @@ def best_answers(
         progress: called with the share of the work that is done.
     """
     model.eval()
-    entities = Entities(model.entity.weight, model.answer_keys, model.interaction)
+    entities = Entities(model.entity.weight, model.encode_keys, model.interaction)
     k, device = min(k, len(entities)), model.entity.weight.device
     # With none of nothing in front, no query at all is no special case.
     scores, ids = [torch.empty(0, k)], [torch.empty(0, k, dtype=torch.long)]

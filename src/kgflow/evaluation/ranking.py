@@ -122,7 +122,7 @@ def all_scores(
     size = max(1, min(memory // widest, 8192))
     model.eval()
     try:
-        entities = Entities(model.entity.weight, model.answer_keys, model.interaction)
+        entities = Entities(model.entity.weight, model.encode_keys, model.interaction)
         for low in range(0, len(questions), size):
             rows = np.arange(low, min(low + size, len(questions)))
             h, r = (torch.from_numpy(ids[rows]).to(device) for ids in (questions.h, questions.r))

@@ -50,7 +50,7 @@ def scored(
     """
     model.eval()
     device = model.entity.weight.device
-    entities = Entities(model.entity.weight, model.answer_keys, model.interaction)
+    entities = Entities(model.entity.weight, model.encode_keys, model.interaction)
     row, t, _ = questions.gather(np.arange(len(questions)))
     size = max(1, memory // max(1, questions.entities, model.relation.weight.shape[1]))
     for low in range(0, len(row), size):

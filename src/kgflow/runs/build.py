@@ -7,7 +7,7 @@ from kgflow.config import Experiment, ModelConfig, TrainingConfig
 from kgflow.data import Dataset, QueryIndex
 from kgflow.errors import KgflowError
 from kgflow.kernels import Dense, Pullback, Sparse
-from kgflow.models import Mean, Model, build
+from kgflow.models import Ensemble, Model, build
 from kgflow.training import (
     L2,
     N3,
@@ -75,7 +75,7 @@ def make_model(experiment: Experiment, data: Dataset, device: str = "cpu") -> Mo
 
 def _made(chosen: ModelConfig, entities: int, relations: int) -> Model:
     if chosen.parts:
-        return Mean([_made(part.model, entities, relations) for part in chosen.parts])
+        return Ensemble([_made(part.model, entities, relations) for part in chosen.parts])
     return build(
         chosen.name,
         entities,
@@ -84,7 +84,6 @@ def _made(chosen: ModelConfig, entities: int, relations: int) -> Model:
         chosen.options,
         bias=chosen.bias,
         inverse_relations=chosen.inverse_relations,
-        start=chosen.start,
         bidirectional=chosen.bidirectional,
     )
 
@@ -99,6 +98,7 @@ def make_loss(training: TrainingConfig, model: Model, index: QueryIndex) -> Loss
         >>> type(make_loss(TrainingConfig(loss="softmax"), model, index)).__name__
         'Softmax'
     """
+    model = model.trained
     if training.confidence == "plain":
         index = replace(index, weights=None)  # also for terms and losses that know only weights
     counted = weighted_by_tail(index, training.popularity) if training.popularity else index

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kgflow.config import MEAN, Experiment, ModelConfig, Part, TrainingConfig
 from kgflow.errors import KgflowError
-from kgflow.models import Mean
+from kgflow.models import Ensemble
 from kgflow.runs.run import Run
 from kgflow.runs.store import new_run, run_config
 from kgflow.runs.training import evaluate_and_calibrate
@@ -55,7 +55,7 @@ def combine(
     )
     experiment = Experiment(data=opened[0].config.data, model=model, training=_training(opened))
     directory, data = Path(out), opened[0].data
-    config, mean = run_config(experiment, data), Mean([run.model for run in opened])
+    config, mean = run_config(experiment, data), Ensemble([run.model for run in opened])
     with new_run(directory, config, data, force) as draft:
         save_model(draft / "model.safetensors", mean)
         (draft / "history.jsonl").touch()  # of no epochs: it is not trained

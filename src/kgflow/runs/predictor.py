@@ -109,17 +109,15 @@ class Predictor:
     @cached_property
     def entities(self) -> Entities:
         """All answers there can be."""
-        return Entities(self.model.entity.weight, self.model.answer_keys, self.model.interaction)
+        return Entities(self.model.entity.weight, self.model.encode_keys, self.model.interaction)
 
     @cached_property
     def places(self) -> Entities:
-        """All entities where training has put them: their keys have the model's own geometry."""
-        model = self.model
-        row, entities = model.entity.weight[:1], self.entities
-        # Where answers have no keys of their own, one copy of the keys serves both.
-        if model.answer_keys(row).K.shape == model.encode_keys(row).K.shape:
-            return entities
-        return Entities(entities.table, model.encode_keys, model.interaction)
+        """Keys of all entities as the trained model encodes them, in its own geometry."""
+        trained = self.model.trained
+        if trained is self.model:
+            return self.entities
+        return Entities(trained.entity.weight, trained.encode_keys, trained.interaction)
 
     @cached_property
     def search(self) -> Search:

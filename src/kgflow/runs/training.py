@@ -12,7 +12,7 @@ from kgflow.config import MEAN, Experiment, ModelConfig, Option, parse
 from kgflow.data import Dataset, hold_out, load
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
-from kgflow.models import Model, model_class
+from kgflow.models import Model, variant
 from kgflow.runs.build import make_loss, make_model, make_schedule
 from kgflow.runs.run import Run
 from kgflow.runs.store import new_run, read_run, run_config, write_metrics
@@ -166,7 +166,8 @@ def settle(values: Mapping[str, Any], source: str) -> Experiment:
         raise KgflowError(f"{source}: a mean of runs is not trained: train its runs, then combine")
     if "decay" in training and training.get("schedule") == "cosine":
         raise KgflowError(f"{source}: 'training.decay' has no use where the schedule is cosine")
-    settings = dict(model_class(model.get("name", ModelConfig().name)).settings)
+    name, options = model.get("name", ModelConfig().name), model.get("options", {})
+    settings = dict(variant(name, options).settings)
     dim = {"dim": settings.pop("dim")} if "dim" in settings else {}
     merged = {"model": dim | model, "training": settings | training}
     return parse(Experiment, {**values, **merged}, source)

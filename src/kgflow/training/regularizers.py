@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from kgflow.errors import KgflowError
-from kgflow.models import Embedding, Model, is_distance
+from kgflow.models import Embedding, Model
 from kgflow.training.base import Facts
 from kgflow.training.rows import Lookup
 from kgflow.training.term import Term
@@ -51,7 +51,7 @@ class L2(RowRegularizer):
 
     def penalty(self, table: Embedding, rows: Tensor) -> Tensor:
         """The squared norm."""
-        return table.plain(rows).square().sum(-1)
+        return table.without_bias(rows).square().sum(-1)
 
 
 class N3(RowRegularizer):
@@ -69,7 +69,7 @@ class N3(RowRegularizer):
         """The cubes of the moduli."""
         parts = table.split(rows)
         if len({part.shape[-1] for part in parts}) > 1:
-            return table.plain(rows).abs().pow(3).sum(-1)
+            return table.without_bias(rows).abs().pow(3).sum(-1)
         square = sum((part.square() for part in parts), rows.new_zeros(()))
         # At 0 a root has no slope that is a number; this near to it it has, and is as good.
         return (square * (square + 1e-30).sqrt()).sum(-1)
@@ -91,14 +91,14 @@ class Dura(Regularizer):
         super().__init__(model, weight)
         if model.interaction is not None:
             raise KgflowError(f"{model.name} is no matrix product: regularize it by l2 or n3")
-        self.scale = 0.25 if is_distance(model) else 1.0
+        self.scale = 0.25 if model.is_squared_distance else 1.0
 
     def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
         """Queries, then keys."""
         relations = len(self.model.relation)
         pairs, share = _shares(facts.h * relations + facts.r, facts.weight)
         heads, relation = pairs // relations, pairs % relations
-        Q = self.model.ask(entity(heads), relation).Q
+        Q = self.model.encode_query_ids(entity(heads), relation).Q
         yield self.weight * self.scale * (Q.square().sum(-1) * share).sum()
         tails, share = _shares(facts.t, facts.weight)
         K = self.model.encode_keys(entity(tails)).K

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from kgflow.kernels import TILE, blocks
 from kgflow.models import Model
+from kgflow.models.protocols import RelationScores
 from kgflow.training.base import Facts
 from kgflow.training.rows import Lookup
 from kgflow.training.term import Term
@@ -17,8 +18,8 @@ class RelationPrediction(Term):
 
     .. math:: \lambda \big( \log \sum_{r'} \exp f(h, r', t) - f(h, r, t) \big)
 
-    the batch's mean over its triples. Where the model has a matrix product for it (`between`), all
-    relations are scored at once; else a few triples at a time meet all relations one by one.
+    the batch's mean over its triples. If the model has `RelationScores`, all
+    relations are scored by one matrix product; else a few triples at a time, one by one.
 
     Args:
         model: what is trained.
@@ -43,15 +44,17 @@ class RelationPrediction(Term):
     def _size(self) -> int:
         """Triples at a time: those whose scores, or queries, fill a tile."""
         entity, relation = self.model.entity.weight, self.model.relation.weight
-        at_once = self.model.score_relations(entity[:1], entity[:1], relation[:1]) is not None
+        at_once = isinstance(self.model.base, RelationScores)
         width = 1 if at_once else max(entity.shape[1], relation.shape[1])
         return max(1, TILE // (len(relation) * width))
 
     def _scores(self, h: Tensor, t: Tensor) -> Tensor:
         """The scores of rows ``(P, w)`` with every relation, ``(P, R)``."""
-        table = self.model.relation.weight
-        found = self.model.score_relations(h, t, table)
-        return self._one_by_one(h, t, table) if found is None else found
+        table, entity, base = self.model.relation.weight, self.model.entity, self.model.base
+        if not isinstance(base, RelationScores):
+            return self._one_by_one(h, t, table)
+        found = base.score_relations(entity.without_bias(h), entity.without_bias(t), table)
+        return found + entity.bias(t)[:, None] if entity.has_bias else found
 
     def _one_by_one(self, h: Tensor, t: Tensor, table: Tensor) -> Tensor:
         heads, shape = h.repeat_interleave(len(table), dim=0), (len(h), len(table))

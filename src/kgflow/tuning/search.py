@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kgflow.config import Experiment
 from kgflow.data import Dataset
 from kgflow.errors import KgflowError
-from kgflow.models import build
+from kgflow.models import variant
 from kgflow.runs.training import best_validation, settle
 from kgflow.training import Diverged, Record
 from kgflow.tuning.protocol import Protocol
@@ -46,7 +46,7 @@ class Search:
         """The protocol, for this search's model."""
         experiment = self.experiment({})
         model = experiment.model
-        matrix = build(model.name, 1, 2, model.dim, model.options).interaction is None
+        matrix = not variant(model.name, model.options).card.pairwise
         return self.protocol(matrix, experiment.training.epochs)
 
 

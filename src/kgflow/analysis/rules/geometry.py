@@ -18,8 +18,7 @@ from kgflow.flows import (
     TorusNorm,
     Variable,
 )
-from kgflow.models import Model
-from kgflow.models.base import FlowModel
+from kgflow.models import FlowModel, Model
 
 SAMPLE = 2048
 """Entities whose values are looked at."""
@@ -57,9 +56,10 @@ class Geometry:
     @torch.no_grad()
     def of(cls, model: Model) -> "Geometry | None":
         """None for models whose relations are no functions, or that score by inner products."""
-        if not isinstance(model, FlowModel) or isinstance(model.D, InnerProduct):
+        base = model.base
+        if not isinstance(base, FlowModel) or isinstance(base.D, InnerProduct):
             return None
-        return cls(model)
+        return cls(base)
 
     @cached_property
     def typical(self) -> float:

@@ -8,8 +8,7 @@ from torch import Tensor
 from kgflow.analysis.rules.rule import Rule, reverse
 from kgflow.errors import KgflowError
 from kgflow.flows import Affine, Function, Linear
-from kgflow.models import Model
-from kgflow.models.base import FlowModel
+from kgflow.models import FlowModel, Model
 
 
 @dataclass(frozen=True)
@@ -73,8 +72,9 @@ IDENTITY = Affine(torch.zeros(()), torch.ones(()))
 
 
 def _function(model: Model, d: int) -> Function:
-    if isinstance(model, FlowModel):
-        f = model.f_relation(*model.relation.split(model.relation.weight.detach().cpu()[d]))
+    base = model.base
+    if isinstance(base, FlowModel):
+        f = base.f_relation(*base.relation.split(base.relation.weight.detach().cpu()[d]))
         if isinstance(f, Linear):
             return f
     raise KgflowError(f"{model.name} has no histograms of rules: its relations are not σ x + μ")

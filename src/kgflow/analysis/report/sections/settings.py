@@ -44,7 +44,8 @@ def _side_by_side(items: list[dict[str, str]]) -> list[list[str]]:
 
 
 def _model(run: Run) -> dict[str, str]:
-    row, config = run.model.card, run.config.model
+    base, config = run.model.base, run.config.model
+    row = base.variant(base.options).card
     numbers = sum(p.numel() for p in run.model.parameters())
     return {
         "model": config.name,
