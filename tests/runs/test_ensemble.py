@@ -24,7 +24,7 @@ def runs(tmp_path_factory):
     kgflow.train(DATA, "complex", seed=0, margin=-4.0, out=place / "c", **settings)
     both = {"seed": 1, "bidirectional": True}
     kgflow.train(DATA, "nfe-1-complex", **both, out=place / "d", **settings)
-    kgflow.train(DATA, "transe-l1", seed=0, out=place / "norm", **settings)
+    kgflow.train(DATA, "transe norm=l1", seed=0, out=place / "norm", **settings)
     return place
 
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from graphs import ALL_MODELS, random_graph, random_model
+from graphs import ALL_MODELS, build, random_graph, random_model
 from kgflow.kernels import AutogradKeys, Dense, FoldedKeys, RowKeys, Sparse
-from kgflow.models import build
 from kgflow.training import OneVsAll
 from kgflow.training.keymap import key_map
 from kgflow.training.row_adam import RowAdam
@@ -19,20 +18,20 @@ FAST = {
     "nfe-1-sigma": FoldedKeys,
     "nfe-point": FoldedKeys,
     "nfe-2": FoldedKeys,
-    "nfe-2-paper": FoldedKeys,
+    "nfe-2 form=paper": FoldedKeys,
     "nfe-k": FoldedKeys,
-    "nfe-k-quadratic": FoldedKeys,
-    "nfe-k-cubic": FoldedKeys,
+    "nfe-k degree=2": FoldedKeys,
+    "nfe-k degree=3": FoldedKeys,
     "transe": FoldedKeys,
-    "rotate-squared": FoldedKeys,
+    "rotate norm=squared-l2": FoldedKeys,
     "distmult": RowKeys,
     "complex": RowKeys,
     "complex-flow": FoldedKeys,
     "quate": RowKeys,
     "rescal": RowKeys,
     "dihedral": RowKeys,
-    "nage-so3-squared": FoldedKeys,
-    "nage-su2-squared": FoldedKeys,
+    "nage-so3 norm=squared-l2": FoldedKeys,
+    "nage-su2 norm=squared-l2": FoldedKeys,
     "tucker": RowKeys,
 }
 
@@ -116,7 +115,7 @@ def test_the_fast_map_is_found(name):
     "options",
     [{"uncertainty": 0.25}, {"x0": "uniform"}, {"x0": "discrete"}, {"uncertainty": 0}],
 )
-@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2-paper", "nfe-k", "nfe-k-cubic"])
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2 form=paper", "nfe-k", "nfe-k degree=3"])
 def test_options_keep_the_fast_map(name, options, dim):
     assert type(key_map(build(name, 5, 2, dim, options))) is FoldedKeys
 

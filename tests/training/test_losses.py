@@ -8,12 +8,11 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
-from graphs import random_graph, random_model
+from graphs import build, random_graph, random_model
 from kgflow.config import TrainingConfig
 from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.kernels import AutogradKeys, SoftmaxKernel, Stored
-from kgflow.models import build
 from kgflow.runs.build import make_loss
 from kgflow.training import (
     KvsAll,
@@ -31,7 +30,7 @@ from kgflow.training.relation_prediction import RelationPrediction
 from kgflow.training.row_adam import RowAdam
 
 # A matrix product with a quick map of keys, one with none, an inner product, a pairwise one.
-MODELS = ["nfe-1", "nfe-3", "distmult", "transe-l1"]
+MODELS = ["nfe-1", "nfe-3", "distmult", "transe norm=l1"]
 ROWS = np.array([3, 0, 11, 5])
 
 
@@ -284,7 +283,7 @@ def dura(model, h, r, t):
 @pytest.mark.parametrize(
     ("kind", "naive", "names"),
     [
-        (L2, l2, ["nfe-1", "transe-l1", "conve"]),
+        (L2, l2, ["nfe-1", "transe norm=l1", "conve"]),
         (N3, n3, ["nfe-1", "complex", "distmult"]),
         (Dura, dura, ["nfe-1", "distmult", "rescal"]),
     ],
@@ -361,7 +360,7 @@ def test_n3_has_the_slope_of_a_cube():
 
 def test_dura_needs_a_matrix_product():
     with pytest.raises(KgflowError, match="regularize it by l2 or n3"):
-        Dura(random_model("transe-l1", random_graph()), 0.1)
+        Dura(random_model("transe norm=l1", random_graph()), 0.1)
 
 
 AT_ONCE = ["nfe-1-mu", "nfe-1-sigma", "nfe-1-complex", "nfe-point", "transe", "complex"]

@@ -17,7 +17,8 @@ def models(
 
     Example: kgflow models
     """
-    from kgflow.models.listing import PATTERNS, label, listing
+    from kgflow.models.card import PATTERNS
+    from kgflow.models.listing import label, listing
     from kgflow.models.listing import markdown as as_markdown
 
     if markdown:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from kgflow.flows import InnerProduct, Keys, Orthogonal, Point, Query, Scaling
 from kgflow.models.base import Model
-from kgflow.models.card import Card
+from kgflow.models.card import ALL_PATTERNS, Card
 from kgflow.models.flow_model import FlowModel
 
 
@@ -39,10 +39,7 @@ class DistMult(FlowModel):
         D="⟨·, ·⟩",
         entity="n",
         relation="n",
-        symmetry=True,
-        antisymmetry=False,
-        inverse=False,
-        composition=False,
+        patterns=frozenset({"symmetry"}),
         year=2015,
     )
 
@@ -82,10 +79,7 @@ class RESCAL(Model):
         D="⟨·, ·⟩",
         entity="n",
         relation="n**2",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2011,
     )
 
@@ -150,10 +144,7 @@ class DihEdral(FlowModel):
         D="⟨·, ·⟩",
         entity="n",
         relation="3*n//2",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2019,
     )
 

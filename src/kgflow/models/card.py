@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kgflow.models.base import Model
 
+PATTERNS = ("symmetry", "antisymmetry", "inverse", "composition")
+ALL_PATTERNS = frozenset(PATTERNS)
+"""Relation patterns, defined in `Card`."""
+
 
 @dataclass(frozen=True)
 class Card:
@@ -15,10 +19,20 @@ class Card:
     A model that is not of this form has a dash for x0 and the functions, and its whole scoring
     function for D.
 
-    The four relation patterns must hold for all entities, by the parameters of relations alone and
-    without inverse relations. The best answer is the best of all possible embeddings; under an
-    inner product, of those with the same norm as the head. Entity biases are ignored, and a
-    divergence keeps its direction: an inverse must fulfil D(f_r ∘ f_h, f_t) = D(f_h, f_r' ∘ f_t).
+    The relation patterns are, for all entities and by the parameters of relations alone, without
+    inverse relations:
+
+    - symmetry: f(h, r, t) = f(t, r, h) for some r under which two entities prefer each other to
+      themselves.
+    - antisymmetry: f(h, r, t) > f(t, r, h) for some r, h and t.
+    - inverse: f(h, r, t) = f(t, r', h) for some r' and some r that is not symmetric.
+    - composition: some relations, neither all symmetric nor all equal, are closed under
+      composition: the best answer to (a, r'', ?) is the best answer to (b, r', ?), where b is the
+      best answer to (a, r, ?).
+
+    The best answer is the best of all possible embeddings; under an inner product, of those with
+    the same norm as the head. Entity biases are ignored, and a divergence keeps its direction: an
+    inverse must fulfil D(f_r ∘ f_h, f_t) = D(f_h, f_r' ∘ f_t).
 
     Args:
         x0: initial random variable or point.
@@ -27,13 +41,7 @@ class Card:
         D: similarity.
         entity: number of parameters per entity, an expression in the dimension n.
         relation: number of parameters per relation, an expression in n.
-        symmetry: whether f(h, r, t) = f(t, r, h) for some r under which two entities prefer each
-            other to themselves.
-        antisymmetry: whether f(h, r, t) > f(t, r, h) for some r, h and t.
-        inverse: whether f(h, r, t) = f(t, r', h) for some r' and some r that is not symmetric.
-        composition: whether some relations, neither all symmetric nor all equal, are closed under
-            composition: the best answer to (a, r'', ?) is the best answer to (b, r', ?), where b
-            is the best answer to (a, r, ?).
+        patterns: relation patterns that the model can represent, of `ALL_PATTERNS`.
         year: year of publication.
         pairwise: whether scores need an interaction other than the matrix product.
     """
@@ -44,10 +52,7 @@ class Card:
     D: str = "–"
     entity: str = "–"
     relation: str = "–"
-    symmetry: bool = False
-    antisymmetry: bool = False
-    inverse: bool = False
-    composition: bool = False
+    patterns: frozenset[str] = frozenset()
     year: int | None = None
     pairwise: bool = False
 

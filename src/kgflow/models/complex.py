@@ -26,7 +26,7 @@ from kgflow.flows import (
     SquaredWasserstein,
 )
 from kgflow.models.base import Model
-from kgflow.models.card import Card, Variant
+from kgflow.models.card import ALL_PATTERNS, Card, Variant
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
@@ -86,10 +86,7 @@ class ComplEx(FlowModel):
         D="Re⟨·, ·⟩",
         entity="n",
         relation="n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2016,
     )
 
@@ -112,10 +109,7 @@ ROTATE = Card(
     D="-Σ|· - ·|",
     entity="n",
     relation="n // 2",
-    symmetry=True,
-    antisymmetry=True,
-    inverse=True,
-    composition=True,
+    patterns=ALL_PATTERNS,
     year=2019,
     pairwise=True,
 )
@@ -221,10 +215,7 @@ class ComplExFlow(Model):
         D="max 𝔼 Re⟨·, ·⟩",
         entity="3 * n // 2",
         relation="n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2026,
     )
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from kgflow.errors import KgflowError
 from kgflow.flows import Keys, Query
 from kgflow.models.base import Model
-from kgflow.models.card import Card
+from kgflow.models.card import ALL_PATTERNS, Card
 from kgflow.models.layers import BatchNorm, Projection
 from kgflow.models.options import ModelOptions, Option
 
@@ -57,10 +57,7 @@ class ConvE(Model):
         D="ReLU(W vec(ReLU([h; r] * ω)))ᵀ t + b",
         entity="n + 1",
         relation="n",
-        symmetry=False,
-        antisymmetry=True,
-        inverse=False,
-        composition=False,
+        patterns=frozenset({"antisymmetry"}),
         year=2018,
     )
 
@@ -136,10 +133,7 @@ class HypER(Model):
         D="ReLU(W vec(h * F_r))ᵀ t + b",
         entity="n + 1",
         relation="n",
-        symmetry=False,
-        antisymmetry=True,
-        inverse=False,
-        composition=True,
+        patterns=ALL_PATTERNS - {"symmetry", "inverse"},
         year=2019,
     )
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from kgflow.flows import Affine, Flow, Keys, Normal, Query
 from kgflow.models.base import Model, PairwiseInteraction
-from kgflow.models.card import Card, Variant
+from kgflow.models.card import ALL_PATTERNS, Card, Variant
 from kgflow.models.options import ModelOptions
 
 LOW, HIGH = 0.05, 5.0
@@ -116,10 +116,7 @@ KG2E_CARD = Card(
     D="-KL(N(h_μ - t_μ, h_σ² + t_σ²), N(r_μ, r_σ²))",
     entity="2*n",
     relation="2*n",
-    symmetry=True,
-    antisymmetry=True,
-    inverse=True,
-    composition=True,
+    patterns=ALL_PATTERNS,
     year=2015,
     pairwise=True,
 )
@@ -168,7 +165,11 @@ class KG2E(GaussianModel):
     variants: ClassVar = (
         Variant(
             {"divergence": "el"},
-            replace(KG2E_CARD, D="log ∫ N(h_μ - t_μ, h_σ² + t_σ²) N(r_μ, r_σ²)", symmetry=False),
+            replace(
+                KG2E_CARD,
+                D="log ∫ N(h_μ - t_μ, h_σ² + t_σ²) N(r_μ, r_σ²)",
+                patterns=ALL_PATTERNS - {"symmetry"},
+            ),
             {"dim": 32, "margin": 30.0, "dropout": 0.0, "lr": 0.05, "epochs": 30},
         ),
     )
@@ -247,10 +248,7 @@ class TransG(GaussianModel):
         D="log Σ_m π_m exp(-‖h_μ + r_μ,m - t_μ‖² / (h_σ² + t_σ²))",
         entity="n + 1",
         relation="4*n + 4",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2016,
         pairwise=True,
     )

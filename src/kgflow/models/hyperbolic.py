@@ -10,7 +10,7 @@ from torch.nn.functional import softplus
 from kgflow.flows import Keys, Query
 from kgflow.flows.poincare import exp_0, mobius_add, squared_distance
 from kgflow.models.base import Model, PairwiseInteraction
-from kgflow.models.card import Card
+from kgflow.models.card import ALL_PATTERNS, Card
 from kgflow.models.options import Option
 
 
@@ -76,10 +76,7 @@ class RotH(HyperbolicModel):
         D="-d_c(R_θ h ⊕ r, t)² + b_h + b_t",
         entity="n + 2",
         relation="3*n//2 + 1",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2020,
         pairwise=True,
     )
@@ -129,10 +126,7 @@ class AttH(HyperbolicModel):
         D="-d_c(att(R_θ h, S_φ h) ⊕ r, t)² + b_h + b_t",
         entity="n + 2",
         relation="3*n + 1",
-        symmetry=False,
-        antisymmetry=True,
-        inverse=False,
-        composition=True,
+        patterns=ALL_PATTERNS - {"symmetry", "inverse"},
         year=2020,
         pairwise=True,
     )

@@ -5,10 +5,8 @@ from inspect import getdoc
 from typing import Any
 
 from kgflow.models.base import MODELS
+from kgflow.models.card import PATTERNS
 from kgflow.models.registry import variant, variants
-
-PATTERNS = ("symmetry", "antisymmetry", "inverse", "composition")
-"""Relation patterns that a model can or cannot represent."""
 
 
 def listing() -> list[dict[str, Any]]:
@@ -35,7 +33,7 @@ def _describe(name: str, chosen: dict[str, Any]) -> dict[str, Any]:
         "f_t": card["f_entity"],
         "D": card["D"],
         **{key: card[key].replace(" ", "") for key in ("entity", "relation")},
-        **{pattern: card[pattern] for pattern in PATTERNS},
+        **{pattern: pattern in found.card.patterns for pattern in PATTERNS},
         "form": "pairwise" if card["pairwise"] else "product",
         "year": card["year"],
         "dim_multiple": kind.dim_multiple,

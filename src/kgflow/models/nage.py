@@ -18,7 +18,7 @@ from kgflow.flows import (
     SquaredWasserstein,
     Translation,
 )
-from kgflow.models.card import Card, Variant
+from kgflow.models.card import ALL_PATTERNS, Card, Variant
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
@@ -29,10 +29,7 @@ SO3_CARD = Card(
     D="-Σ‖· - ·‖",
     entity="n",
     relation="n",
-    symmetry=True,
-    antisymmetry=True,
-    inverse=True,
-    composition=True,
+    patterns=ALL_PATTERNS,
     year=2020,
     pairwise=True,
 )

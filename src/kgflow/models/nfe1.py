@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from kgflow.flows import Affine, Normal, Point, Query, Scaling, SquaredWasserstein, Translation
-from kgflow.models.card import Card
+from kgflow.models.card import ALL_PATTERNS, Card
 from kgflow.models.distances import affine_distances, inverse_query, squares
 from kgflow.models.flow_model import FlowModel, RandomFlowModel
 
@@ -43,10 +43,7 @@ class NFE1(RandomFlowModel):
         D="-W₂²",
         entity="2 * n",
         relation="2 * n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2023,
     )
 
@@ -91,10 +88,7 @@ class NFE1Mu(FlowModel):
         D="-W₂²",
         entity="n",
         relation="n",
-        symmetry=False,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS - {"symmetry"},
         year=2023,
     )
 
@@ -127,10 +121,7 @@ class NFE1Sigma(FlowModel):
         D="-W₂²",
         entity="n",
         relation="n",
-        symmetry=False,
-        antisymmetry=True,
-        inverse=False,
-        composition=True,
+        patterns=ALL_PATTERNS - {"symmetry", "inverse"},
         year=2023,
     )
 
@@ -169,10 +160,7 @@ class NFEPoint(FlowModel):
         D="-‖· - ·‖²",
         entity="n",
         relation="2 * n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2023,
     )
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from kgflow.flows import Flow, Keys, Query
 from kgflow.models.base import Model
-from kgflow.models.card import Card
+from kgflow.models.card import ALL_PATTERNS, Card
 from kgflow.models.complex import complex_normal_flow, modulus
 from kgflow.models.distances import inverse_query, squares
 
@@ -49,10 +49,7 @@ class NFE1Complex(Model):
         D="-W₂²",
         entity="3 * n // 2",
         relation="2 * n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2026,
     )
 

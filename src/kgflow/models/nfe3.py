@@ -10,7 +10,7 @@ from torch.nn.functional import softplus
 from kgflow.errors import KgflowError
 from kgflow.flows import Affine, Flow, Keys, KullbackLeibler, Normal, Query
 from kgflow.models.base import Model
-from kgflow.models.card import Card, Variant
+from kgflow.models.card import ALL_PATTERNS, Card, Variant
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
@@ -52,10 +52,7 @@ class NFE3Softplus(Model, register=False):
         D="-KL(𝒩(r_σ ⊙ h_μ + r_μ, (s(r_σ) ⊙ s(h_σ))²), 𝒩(t_μ, s(t_σ)²))",
         entity="2 * n",
         relation="2 * n",
-        symmetry=False,
-        antisymmetry=True,
-        inverse=False,
-        composition=False,
+        patterns=frozenset({"antisymmetry"}),
         year=2023,
     )
 
@@ -109,10 +106,7 @@ class NFE3(FlowModel):
         D="-KL",
         entity="2 * n",
         relation="2 * n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2023,
     )
     variants: ClassVar = (

@@ -16,7 +16,7 @@ from kgflow.flows import (
     SquaredWasserstein,
     TwoPiece,
 )
-from kgflow.models.card import Card, Variant
+from kgflow.models.card import ALL_PATTERNS, Card, Variant
 from kgflow.models.flow_model import RandomFlowModel
 from kgflow.models.options import Option, RandomVariableOptions
 
@@ -29,10 +29,7 @@ NFE2_CARD = Card(
     D="-W₂²",
     entity="3 * n",
     relation="2 * n",
-    symmetry=True,
-    antisymmetry=True,
-    inverse=True,
-    composition=True,
+    patterns=ALL_PATTERNS,
     year=2023,
 )
 
@@ -88,7 +85,10 @@ class NFE2(RandomFlowModel):
     f_entity = staticmethod(increasing)
     card = NFE2_CARD
     variants: ClassVar = (
-        Variant({"form": "paper"}, replace(NFE2_CARD, D="Eq. 12 as printed", symmetry=False)),
+        Variant(
+            {"form": "paper"},
+            replace(NFE2_CARD, D="Eq. 12 as printed", patterns=ALL_PATTERNS - {"symmetry"}),
+        ),
     )
 
     def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
@@ -103,10 +103,7 @@ NFEK_CARD = Card(
     D="-W₂²",
     entity="5 * n",
     relation="2 * n",
-    symmetry=True,
-    antisymmetry=True,
-    inverse=True,
-    composition=True,
+    patterns=ALL_PATTERNS,
     year=2023,
 )
 

@@ -76,7 +76,7 @@ class RandomVariableOptions(ModelOptions):
 
         Example:
             >>> RandomVariableOptions(x0="uniform", uncertainty=0.25).variable()
-            Scaled(Uniform(), 0.5)
+            Scaled(x0=Uniform(), factor=0.5)
         """
         x0 = VARIABLES[self.x0]
         return x0 if self.uncertainty == 1 else Scaled(x0, math.sqrt(self.uncertainty))

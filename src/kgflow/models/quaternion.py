@@ -8,7 +8,7 @@ from torch.nn.functional import normalize
 
 from kgflow.flows import Affine, Flow, Keys, Normal, Query, Scaled
 from kgflow.models.base import Model
-from kgflow.models.card import Card
+from kgflow.models.card import ALL_PATTERNS, Card
 from kgflow.models.distances import inverse_query, squares
 
 
@@ -40,10 +40,7 @@ class QuatE(Model):
         D="⟨·, ·⟩",
         entity="n",
         relation="n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2019,
     )
 
@@ -99,10 +96,7 @@ class NFE1Quaternion(Model):
         D="-W₂²",
         entity="5 * n // 4",
         relation="2 * n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2026,
     )
 

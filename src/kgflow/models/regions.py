@@ -7,7 +7,7 @@ from torch import Tensor
 
 from kgflow.flows import Keys, Query
 from kgflow.models.base import Model, PairwiseInteraction
-from kgflow.models.card import Card
+from kgflow.models.card import ALL_PATTERNS, Card
 
 
 class BoxDistance(PairwiseInteraction):
@@ -53,10 +53,7 @@ class BoxE(Model):
         D="-‖d(h + t_b, r¹)‖ - ‖d(t + h_b, r²)‖",
         entity="2*n",
         relation="4*n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=False,
+        patterns=ALL_PATTERNS - {"composition"},
         year=2020,
         pairwise=True,
     )
@@ -121,10 +118,7 @@ class ManifoldE(Model):
         D="-(‖h + r - t‖² - D_r²)²",
         entity="n",
         relation="n + 1",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2016,
         pairwise=True,
     )

@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from kgflow.flows import Lowered, MobiusRing, Paired, Point, TorusChord, TorusNorm, Translation
-from kgflow.models.card import Card, Variant
+from kgflow.models.card import ALL_PATTERNS, Card, Variant
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
@@ -25,10 +25,7 @@ TORUSE = Card(
     D="-2‖· - ·‖₁",
     entity="n",
     relation="n",
-    symmetry=True,
-    antisymmetry=True,
-    inverse=True,
-    composition=True,
+    patterns=ALL_PATTERNS,
     year=2018,
     pairwise=True,
 )
@@ -146,10 +143,7 @@ class MobiusE(FlowModel):
         D="-Σ min(|x| + |u|, |x - 1| + |u + 1/2|)",
         entity="n",
         relation="n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2021,
         pairwise=True,
     )

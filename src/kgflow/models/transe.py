@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from kgflow.flows import Lowered, Norm, Paired, Point, SquaredWasserstein, Translation
-from kgflow.models.card import Card, Variant
+from kgflow.models.card import ALL_PATTERNS, Card, Variant
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
@@ -25,10 +25,7 @@ CARD = Card(
     D="-‖· - ·‖²",
     entity="n",
     relation="n",
-    symmetry=False,
-    antisymmetry=True,
-    inverse=True,
-    composition=True,
+    patterns=ALL_PATTERNS - {"symmetry"},
     year=2013,
 )
 

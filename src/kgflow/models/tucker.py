@@ -9,7 +9,7 @@ from torch.nn.functional import softplus
 
 from kgflow.flows import Affine, Flow, Keys, Normal, Query, SquaredWasserstein
 from kgflow.models.base import Model
-from kgflow.models.card import Card
+from kgflow.models.card import ALL_PATTERNS, Card
 from kgflow.models.layers import BatchNorm
 from kgflow.models.options import ModelOptions, Option
 
@@ -61,10 +61,7 @@ class TuckER(Model):
         D="⟨·, ·⟩",
         entity="n",
         relation="n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2019,
     )
 
@@ -126,10 +123,7 @@ class TuckERFlow(Model):
         D="-Σ wᵢⱼₖ W²",
         entity="4*n",
         relation="4*n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2023,
     )
 
