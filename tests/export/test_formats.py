@@ -147,8 +147,10 @@ def test_nothing_half_written(run, tmp_path, monkeypatch):
 
 
 def test_models_that_cannot_be_indexed_say_so(tmp_path):
-    run = kgflow.train(random_graph(), "transe norm=l1", dim=2, epochs=1, out=tmp_path / "run")
-    with pytest.raises(KgflowError, match="transe norm=l1 is no matrix product"):
+    run = kgflow.train(
+        random_graph(), "transe", options={"norm": "l1"}, dim=2, epochs=1, out=tmp_path / "run"
+    )
+    with pytest.raises(KgflowError, match="transe is no matrix product"):
         export(run, "faiss", tmp_path / "x")
     assert not (tmp_path / "x").exists()
     for to in set(FORMATS) - {"faiss"}:

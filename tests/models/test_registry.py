@@ -43,7 +43,12 @@ def test_options_reach_the_model():
         ("zzz", 8, {}, "unknown model 'zzz'; known models: "),
         ("nfe-1", 8, {"x00": "normal"}, "no option 'x00'; did you mean x0"),
         ("boxe", 8, {"uncertainty": 1}, "no option 'uncertainty'; known options: none"),
-        ("transe", 8, {"norm": "l3"}, "option 'norm' of transe is 'l3'; did you mean l2, l1?"),
+        (
+            "transe",
+            8,
+            {"norm": "squared"},
+            "norm' of transe is 'squared'; did you mean squared-l2?",
+        ),
         ("transe", 8, {"norm": "max"}, "is 'max'; allowed values: squared-l2, l1, l2"),
         ("nfe-k", 8, {"degree": 4}, "option 'degree' of nfe-k is 4: input should be less"),
         ("nfe-1", 8, {"x0": "cauchy"}, "unknown x0 'cauchy'; allowed values: normal, uniform, "),

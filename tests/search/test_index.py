@@ -144,9 +144,11 @@ def test_an_index_that_misses_answers_is_not_used(run):
 
 
 def test_what_cannot_be_indexed_says_so(tmp_path):
-    run = kgflow.train("world", "transe norm=l1", dim=2, epochs=1, out=tmp_path / "run")
+    run = kgflow.train(
+        "world", "transe", options={"norm": "l1"}, dim=2, epochs=1, out=tmp_path / "run"
+    )
     choice = choose_search(run, "hnsw")
     assert choice.search is None
-    assert choice.sentence == "exact search: transe-l1 is no matrix product to index"
+    assert choice.sentence == "exact search: transe is no matrix product to index"
     with pytest.raises(KgflowError, match="unknown index 'hsnw'; did you mean hnsw"):
         choose_search(run, "hsnw")

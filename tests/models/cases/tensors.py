@@ -37,7 +37,7 @@ def tucker(model, h, r, t):
 
 
 def tucker_flow(model, h, r, t):
-    W, p, n = model.core.tolist(), range(model.components), model.dim
+    W, p, n = model.core.tolist(), range(model.options.components), model.dim
 
     def numbers(row, i):
         """μ and σ of the i-th function, coordinate by coordinate."""
