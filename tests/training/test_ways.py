@@ -34,7 +34,6 @@ WAYS = {
     "cosine": {"schedule": "cosine"},
     "plateau": {"schedule": "plateau", "lr": 0.3},
     "warmup": {"warmup": 1.5},
-    "start": {"start": 0.1},
     "bias": {"bias": True},
     "bias, sampled": {"bias": True, "loss": "sampled", "negatives": 8},
 }

@@ -18,7 +18,7 @@ def models(
     Example: kgflow models
     """
     from kgflow.models.card import PATTERNS
-    from kgflow.models.listing import label, listing
+    from kgflow.models.listing import OPTION_COLUMNS, label, listing, option_rows
     from kgflow.models.listing import markdown as as_markdown
 
     if markdown:
@@ -39,10 +39,4 @@ def models(
     table("f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0))", columns, rows)
     print("entity, relation: number of parameters each, for dimension n = --dim")
     print("patterns without inverse relations: Symmetry, Antisymmetry, Inverse, Composition")
-    options = [
-        [m["name"], option["name"], str(option["default"]), option["description"]]
-        for m in found
-        if not m["variant"]
-        for option in m["options"]
-    ]
-    table("Options (--option name=value)", ("model", "option", "default", "meaning"), options)
+    table("Options (--option name=value)", OPTION_COLUMNS, option_rows())

@@ -2,11 +2,13 @@
 
 from dataclasses import asdict
 from inspect import getdoc
-from typing import Any
+from typing import Any, get_args
 
 from kgflow.models.base import MODELS
 from kgflow.models.card import PATTERNS
 from kgflow.models.registry import variant, variants
+
+OPTION_COLUMNS = ("model", "option", "default", "choices", "meaning")
 
 
 def listing() -> list[dict[str, Any]]:
@@ -38,7 +40,12 @@ def _describe(name: str, chosen: dict[str, Any]) -> dict[str, Any]:
         "year": card["year"],
         "dim_multiple": kind.dim_multiple,
         "options": [
-            {"name": key, "default": field.default, "description": field.description}
+            {
+                "name": key,
+                "default": field.default,
+                "choices": list(get_args(field.annotation)),
+                "description": field.description,
+            }
             for key, field in kind.Options.model_fields.items()
         ],
         "settings": dict(found.settings),
@@ -66,15 +73,24 @@ def markdown() -> str:
         functions = (m["x0"], m["f_h"], m["f_r"], m["D"])
         rows.append([f"`{label(m['name'], m['variant'])}`", *functions, *sizes, *patterns,
                      m["form"], m["year"]])  # fmt: skip
-    options = [
-        [f"`{m['name']}`", f"`{option['name']}`", option["default"], option["description"]]
+    options = [[f"`{name}`", f"`{key}`", *cells] for name, key, *cells in option_rows()]
+    return "\n\n".join([_table(head, rows), _table(OPTION_COLUMNS, options)])
+
+
+def option_rows() -> list[list[str]]:
+    """Return model, option, default, choices and meaning of all options.
+
+    Example:
+        >>> next(row for row in option_rows() if row[0] == "transe")[:4]
+        ['transe', 'norm', 'squared-l2', 'squared-l2, l1, l2']
+    """
+    return [
+        [m["name"], option["name"], str(option["default"]), ", ".join(option["choices"]),
+         option["description"]]
         for m in listing()
         if not m["variant"]
         for option in m["options"]
-    ]
-    return "\n\n".join(
-        [_table(head, rows), _table(("model", "option", "default", "meaning"), options)]
-    )
+    ]  # fmt: skip
 
 
 def _table(head: tuple[str, ...], rows: list[list[Any]]) -> str:
