@@ -36,15 +36,15 @@ def complex_scaling(re: Tensor, im: Tensor) -> Scaling:
     return Scaling(torch.complex(re, im))
 
 
-def conjugate(rows: Tensor) -> Tensor:
+def conjugate(x: Tensor) -> Tensor:
     """Return the conjugates of real and imaginary parts ``(..., 2n)``."""
-    re, im = rows.chunk(2, dim=-1)
+    re, im = x.chunk(2, dim=-1)
     return torch.cat([re, -im], dim=-1)
 
 
 def modulus(re: Tensor, im: Tensor) -> Tensor:
     """Return |re + i im|, with a gradient everywhere."""
-    # The modulus has no gradient at zero.
+    # Shifted by a tiny number, since the modulus has no gradient at zero.
     return torch.hypot(re, im + 1e-30)
 
 

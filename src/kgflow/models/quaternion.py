@@ -166,5 +166,5 @@ def hamilton(p: Tensor, q: Tensor) -> Tensor:
 
 
 def _length(q: Tensor) -> Tensor:
-    # The norm has no gradient at zero.
+    # A tiny number is added, since the norm has no gradient at zero.
     return (q.square().sum(-2) + 1e-30).sqrt()
