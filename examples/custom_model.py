@@ -1,7 +1,7 @@
-"""A new model in one file: NFE-2 on a Laplace x0, more certain in the middle than the normal.
+"""Define a new model in one file: NFE-2 with a Laplace x0.
 
-A new x0 says what its quantiles, distribution, density and entropy are. That is all: the squared
-Wasserstein distance, its Gram matrix and its lowering to one matrix product follow.
+A new x0 defines its quantile function, distribution function, density and entropy. The squared
+Wasserstein distance, its Gram matrix and its form as one matrix product follow from them.
 """
 
 import math
@@ -13,35 +13,35 @@ from torch import Tensor
 import kgflow
 from kgflow.flows import Affine, SquaredWasserstein, Variable, coordinates
 from kgflow.models import FlowModel, build
-from kgflow.models.nfe2 import increasing
+from kgflow.models.nfe_spline import increasing
 
 SCALE = 1 / math.sqrt(2)
 
 
 class Laplace(Variable):
-    r"""Two exponentials back to back, :math:`p(x) = e^{-|x|/s} / 2s`, of mean 0 and variance 1."""
+    r"""Laplace distribution :math:`p(x) = e^{-|x|/s} / 2s` with mean 0 and variance 1."""
 
     symmetric = True
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The quantile function."""
+        """Return the quantile function."""
         return -SCALE * (value - 0.5).sign() * torch.log1p(-(2 * value - 1).abs())
 
     def cdf(self, value: Tensor) -> Tensor:
-        """The distribution function."""
+        """Return the distribution function."""
         return 0.5 - 0.5 * value.sign() * torch.expm1(-value.abs() / SCALE)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The log density."""
+        """Return the log density."""
         return -value.abs() / SCALE - math.log(2 * SCALE)
 
     def entropy(self) -> Tensor:
-        """The differential entropy."""
+        """Return the differential entropy."""
         return torch.tensor(1 + math.log(2 * SCALE), dtype=torch.float64)
 
 
 class NFE2Laplace(FlowModel):
-    """Eq. 7 and Eq. 9 on a Laplace x0: the rows of NFE-2, another constant in the cross term."""
+    """Eq. 7 and Eq. 9 with a Laplace x0: NFE-2 with another constant in the cross term."""
 
     name = "nfe-2-laplace"
     entity_parts = ("mu", "sigma_1", "sigma_2")

@@ -142,9 +142,26 @@ class ModelSettings(Settings):
     ] = {}
     members: Annotated[list["Member"], Field(description="Runs that an ensemble is made of.")] = []
 
+    @classmethod
+    def common_keys(cls) -> list[str]:
+        """List the settings that all models have."""
+        return [key for key in cls.model_fields if key not in ("options", "members")]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _collect_options(cls, values: Any) -> Any:  # noqa: ANN401
+        """Take keys that only some models have as options, which the model itself validates."""
+        if not isinstance(values, Mapping):
+            return values
+        found = {k: v for k, v in values.items() if k in cls.model_fields}
+        options = {k: v for k, v in values.items() if k not in cls.model_fields}
+        return found | {"options": {**found.get("options", {}), **options}}
+
     @model_serializer(mode="wrap")
-    def _without_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return {k: v for k, v in serialize(self).items() if k != "members" or v}
+    def _flat(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        values = serialize(self)
+        options, members = values.pop("options"), values.pop("members")
+        return values | options | ({"members": members} if members else {})
 
     @model_validator(mode="after")
     def _check_ensemble(self) -> Self:
@@ -251,9 +268,8 @@ def entries() -> Iterator[Entry]:
     """
     for key in ("data", "seed"):
         yield _entry(Experiment, key, key)
-    for key in ModelSettings.model_fields:
-        if key not in ("options", "members"):
-            yield _entry(ModelSettings, key, f"model.{key}")
+    for key in ModelSettings.common_keys():
+        yield _entry(ModelSettings, key, f"model.{key}")
     for key in TrainingSettings.model_fields:
         group = GROUPS.get(f"training.{key}")
         if group is None:

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from kgflow.models import Model, build
+from graphs import build
+from kgflow.models import Model
 from laws import close
 
 E, R, DIM = 6, 4, 12
@@ -46,7 +47,7 @@ def turned(model: Model) -> torch.Tensor:
 
 def test_rotate_by_half_turns_is_distmult_with_signs():
     entity, sign = rows(E), signs(DIM // 2)
-    rotate = filled("rotate-squared", entity, torch.pi * (sign < 0).double())
+    rotate = filled("rotate norm=squared-l2", entity, torch.pi * (sign < 0).double())
     distmult = filled("distmult", entity, torch.cat([sign, sign], dim=1))
     h, _, t = IDS
     length = entity.square().sum(-1)
@@ -55,7 +56,9 @@ def test_rotate_by_half_turns_is_distmult_with_signs():
 
 def test_rotate_with_one_complex_number_needs_no_square():
     entity, relation = rows(E, 2), rows(R, 1)
-    moduli, squared = (build(name, E, R, 2).double() for name in ("rotate", "rotate-squared"))
+    moduli, squared = (
+        build(name, E, R, 2).double() for name in ("rotate", "rotate norm=squared-l2")
+    )
     for model in (moduli, squared):
         model.entity.weight.data, model.relation.weight.data = entity, relation
     close(-moduli.score(*IDS).square(), squared.score(*IDS), 1e-12)
@@ -64,24 +67,26 @@ def test_rotate_with_one_complex_number_needs_no_square():
 def test_rotate_on_unit_circles_is_toruse_by_angles():
     turns, r_turns = rows(E, DIM), rows(R, DIM)
     angle = 2 * math.pi * turns
-    torus = filled("toruse-el2", turns, r_turns)
-    rotate = build("rotate-squared", E, R, 2 * DIM).double()
+    torus = filled("toruse norm=el2", turns, r_turns)
+    rotate = build("rotate norm=squared-l2", E, R, 2 * DIM).double()
     rotate.entity.weight.data = torch.cat([angle.cos(), angle.sin()], dim=1)
     rotate.relation.weight.data = 2 * math.pi * r_turns
     close(torus.score(*IDS), rotate.score(*IDS) / 4, 1e-12)
 
 
-@pytest.mark.parametrize(("torus", "flat"), [("toruse-l1", "transe-l1"), ("toruse-l2", "transe")])
+@pytest.mark.parametrize(
+    ("torus", "flat"), [("toruse", "transe norm=l1"), ("toruse norm=l2", "transe")]
+)
 def test_a_small_piece_of_the_torus_is_flat(torus, flat):
     entity, relation = 0.02 * rows(E), 0.02 * rows(R)
-    scale = {"transe-l1": 2, "transe": 4}[flat]
+    scale = {"transe norm=l1": 2, "transe": 4}[flat]
     expected = scale * filled(flat, entity, relation).score(*IDS)
     close(filled(torus, entity, relation).score(*IDS), expected, 1e-12)
 
 
 def test_the_norms_of_transe():
     entity, relation = rows(E), rows(R)
-    squared, l2 = (filled(name, entity, relation) for name in ("transe", "transe-l2"))
+    squared, l2 = (filled(name, entity, relation) for name in ("transe", "transe norm=l2"))
     close(-l2.score(*IDS).square(), squared.score(*IDS), 1e-12)
 
 
@@ -107,7 +112,7 @@ def test_complex_relations_real_and_imaginary():
 def test_complex_by_a_rotation_is_rotate_but_for_the_lengths():
     entity, phase = rows(E), rows(R, DIM // 2)
     bilinear = filled("complex", entity, torch.cat([phase.cos(), phase.sin()], dim=1))
-    rotate = filled("rotate-squared", entity, phase)
+    rotate = filled("rotate norm=squared-l2", entity, phase)
     h, _, t = IDS
     length = entity.square().sum(-1)
     close(rotate.score(*IDS), 2 * bilinear.score(*IDS) - length[h] - length[t], 1e-12)
@@ -157,7 +162,7 @@ def test_rescal_with_a_transposed_matrix_is_the_inverse():
     close(way_back, filled("rescal", entity, matrices).score(*IDS), 1e-12)
 
 
-@pytest.mark.parametrize("name", ["rotate", "rotate-squared", "toruse-l1", "toruse-l2"])
+@pytest.mark.parametrize("name", ["rotate", "rotate norm=squared-l2", "toruse", "toruse norm=l2"])
 def test_half_a_turn_is_symmetric(name):
     """While some pairs of different entities have the best score there is."""
     entity = rows(E)
@@ -171,7 +176,7 @@ def test_half_a_turn_is_symmetric(name):
     close(model.score(*torch.tensor([[0, 1], [0, 0], [1, 0]])), [0.0, 0.0], 1e-12)
 
 
-@pytest.mark.parametrize("name", ["rotate", "rotate-squared"])
+@pytest.mark.parametrize("name", ["rotate", "rotate norm=squared-l2"])
 def test_phases_start_anywhere_on_the_circle(name):
     phase = build(name, 2, 200, 128).relation.weight.detach()
     assert phase.abs().max() <= math.pi

@@ -95,11 +95,11 @@ def test_the_dirac_limit_and_discrete_variables_have_none():
     without = {name for name in names if name.endswith((" 0", "discrete"))}
     assert names - without <= set(FLOWS)
     assert not without & set(WITH)
-    assert {"kg2e-kl", "kg2e-el", "transg", "nfe-3", "nfe-3-softplus"} <= set(WITH)
+    assert {"kg2e", "kg2e divergence=el", "transg", "nfe-3", "nfe-3 scale=softplus"} <= set(WITH)
     assert not {"distmult", "transe", "nfe-point", "boxe"} & set(WITH)
 
 
-@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-k normal", "nfe-k-cubic uniform"])
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-k normal", "nfe-k degree=3 uniform"])
 def test_a_zero_scale_is_minus_infinity(name):
     model = CONSTRUCTORS[name].make(away_from_zero=0.3)
     model.entity.weight.data[2] = 0

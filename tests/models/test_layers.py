@@ -5,9 +5,8 @@ import pytest
 import torch
 from torch import nn
 
-from graphs import random_graph, random_model
+from graphs import build, random_graph, random_model
 from kgflow.errors import KgflowError
-from kgflow.models import build
 from kgflow.models.layers import BatchNorm
 from kgflow.training import OneVsAll
 
@@ -77,26 +76,41 @@ def test_dropout_spares_the_bias_of_entities(name):
 @pytest.mark.parametrize(
     ("name", "dim", "chosen", "sentence"),
     [
-        ("tucker", 8, {"hidden_dropout": 1}, "hidden_dropout is a share, from 0 to below 1: 1.0"),
-        ("conve", 8, {"hidden_dropout": -0.1}, "hidden_dropout is a share, from 0 to below 1: -0"),
+        (
+            "tucker",
+            8,
+            {"hidden_dropout": 1},
+            "option 'hidden_dropout' of tucker is 1: input should be less than 1",
+        ),
+        (
+            "conve",
+            8,
+            {"hidden_dropout": -0.1},
+            "is -0.1: input should be greater than or equal to 0",
+        ),
         (
             "hyper",
             9,
             {"hidden_dropout": "nan"},
-            "from 0 to below 1: nan is not",
+            "is 'nan': input should be a finite number",
         ),
-        ("conve", 8, {"channels": 0}, "channels is how many filters there are, 1 or more: 0"),
-        ("hyper", 9, {"channels": -1}, "channels is how many filters there are, 1 or more: -1"),
+        ("conve", 8, {"channels": 0}, "option 'channels' of conve is 0: input should be greater"),
+        ("hyper", 9, {"channels": -1}, "option 'channels' of hyper is -1: input should be greater"),
         ("conve", 4, {}, "dimension 4 is too small for 3 × 3 filters: give 8 or more"),
         ("hyper", 8, {}, "dimension 8 is too small for 1 × 9 filters: give 9 or more"),
         ("conve", 10, {}, "a multiple of 4: take 8 or 12"),
         ("nage-so3", 128, {}, "a multiple of 3: take 126 or 129"),
-        ("tucker-flow", 4, {"components": 0}, "components is how many functions each has: 0"),
+        (
+            "tucker-flow",
+            4,
+            {"components": 0},
+            "option 'components' of tucker-flow is 0: input should be",
+        ),
     ],
 )
 def test_bad_sizes_get_one_sentence(name, dim, chosen, sentence):
     with pytest.raises(KgflowError) as raised:
-        build(name, entities=5, relations=4, dim=dim, chosen=chosen)
+        build(name, entities=5, relations=4, dim=dim, options=chosen)
     assert sentence in str(raised.value)
 
 

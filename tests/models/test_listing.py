@@ -4,19 +4,20 @@ from pathlib import Path
 
 import pytest
 
+from graphs import ALL_MODELS, VARIANTS, build
 from kgflow.config import TrainingConfig
 from kgflow.errors import KgflowError
-from kgflow.models import MODELS, build
-from kgflow.models.listing import listing, markdown
+from kgflow.models import MODELS, variant
+from kgflow.models.listing import label, listing, markdown
 from kgflow.runs.training import settle
 
-every = pytest.mark.parametrize("name", sorted(MODELS))
+every = pytest.mark.parametrize("name", ALL_MODELS)
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 
 
 @every
 def test_a_row_counts_the_numbers_that_there_are(name):
-    row = MODELS[name].card
+    row = variant(*VARIANTS[name]).card
     for n in (12, 24):
         model = build(name, 5, 4, n)
         for part, table in (("entity", model.entity), ("relation", model.relation)):
@@ -25,32 +26,36 @@ def test_a_row_counts_the_numbers_that_there_are(name):
 
 @every
 def test_settings_are_settings(name):
-    settings = dict(MODELS[name].settings)
+    model, options = VARIANTS[name]
+    settings = dict(variant(model, options).settings)
     dim = settings.pop("dim", 12)
     assert settings.keys() <= TrainingConfig.model_fields.keys()
     assert build(name, 5, 4, int(dim)).dim == dim
-    chosen = settle({"data": "umls", "model": {"name": name}}, "here")
+    chosen = settle({"data": "umls", "model": {"name": model, "options": options}}, "here")
     assert {k: getattr(chosen.training, k) for k in settings} == settings
-    assert settle({"data": "umls", "model": {"name": name, "dim": 24}}, "here").model.dim == 24
+    assert settle({"data": "umls", "model": {"name": model, "dim": 24}}, "here").model.dim == 24
 
 
 @every
 def test_a_dimension_that_does_not_fit_gets_one_sentence(name):
-    multiple = MODELS[name].multiple
+    multiple = MODELS[VARIANTS[name][0]].dim_multiple
     if multiple == 1:
         return
     with pytest.raises(KgflowError) as raised:
         build(name, 5, 4, 10 * multiple + 1)
-    sentence = f"dimension {10 * multiple + 1} does not fit {name}, which needs a multiple of"
+    sentence = (
+        f"dimension {10 * multiple + 1} does not fit {VARIANTS[name][0]}, which needs a multiple of"
+    )
     assert str(raised.value).startswith(sentence)
     assert str(raised.value).endswith(f"take {10 * multiple} or {11 * multiple}")
 
 
 def test_the_listing_has_every_model():
-    found = {m["name"]: m for m in listing()}
-    assert found.keys() == MODELS.keys()
-    assert found["nfe-1"]["lowers"]
-    assert not found["transe-l1"]["lowers"]
+    found = {label(m["name"], m["variant"]): m for m in listing()}
+    assert found.keys() == VARIANTS.keys()
+    assert found["nfe-1"]["form"] == "product"
+    assert found["transe norm=l1"]["form"] == "pairwise"
+    assert [option["name"] for option in found["nfe-k"]["options"]][-2:] == ["pieces", "degree"]
     assert found["conve"]["x0"] == "–"
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from kgflow.models import build
+from graphs import build
 from kgflow.models.gaussian import variance
 from laws import close
 
@@ -57,7 +57,7 @@ def made(name: str):
 
 @pytest.mark.parametrize("kind", ["kl", "el"])
 def test_kg2e(kind):
-    model = made(f"kg2e-{kind}")
+    model = made({"kl": "kg2e", "el": "kg2e divergence=el"}[kind])
     other = peer("kg2e", dist_similarity=kind)
     for table, theirs in (
         (model.entity, other.entity_representations),

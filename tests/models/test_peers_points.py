@@ -5,7 +5,7 @@ import warnings
 import pytest
 import torch
 
-from kgflow.models import build
+from graphs import build
 from laws import close
 
 pykeen = pytest.importorskip("pykeen", reason="pip install kgflow[peers] to compare with PyKEEN")
@@ -42,12 +42,12 @@ PEERS = {
         (same, same),
         lambda score: -score.square(),
     ),
-    "transe-l1": (
+    "transe norm=l1": (
         ("TransE", {"embedding_dim": DIM, "scoring_fct_norm": 1, "entity_constrainer": None}),
         (same, same),
         same,
     ),
-    "transe-l2": (
+    "transe norm=l2": (
         ("TransE", {"embedding_dim": DIM, "scoring_fct_norm": 2, "entity_constrainer": None}),
         (same, same),
         same,
@@ -59,7 +59,7 @@ PEERS = {
     ),
     "complex": (("ComplEx", {"embedding_dim": DIM // 2}), (numbers(2), numbers(2)), same),
     # PyKEEN's RotatE is the root of the sum of squares.
-    "rotate-squared": (
+    "rotate norm=squared-l2": (
         ("RotatE", {"embedding_dim": DIM // 2}),
         (numbers(2), on_circle),
         lambda score: -score.square(),
@@ -72,12 +72,12 @@ PEERS = {
     ),
     "rescal": (("RESCAL", {"embedding_dim": DIM}), (same, same), same),
     # TorusE's paper doubles the distances of the torus, so that opposite points are 1 apart.
-    "toruse-l1": (
+    "toruse": (
         ("TorusE", {"embedding_dim": DIM, "p": 1}),
         (same, same),
         lambda score: 2 * score,
     ),
-    "toruse-l2": (
+    "toruse norm=l2": (
         ("TorusE", {"embedding_dim": DIM, "p": 2}),
         (same, same),
         lambda score: -((2 * score) ** 2),

@@ -5,7 +5,7 @@ import warnings
 import pytest
 import torch
 
-from kgflow.models import build
+from graphs import build
 from laws import close
 
 pytest.importorskip("pykeen", reason="PyKEEN is not installed: pip install 'kgflow[peers]'")

@@ -10,8 +10,9 @@ from cases.case import coordinatewise
 from cases.nfe import affine_images
 from scipy import stats
 
-from kgflow.kernels import EncodedEntities
-from kgflow.models import MODELS, Model, options
+from graphs import ALL_MODELS
+from kgflow.kernels import Entities
+from kgflow.models import MODELS, Ensemble, Model
 from laws import close, integral, wasserstein
 
 every = pytest.mark.parametrize("name", CONSTRUCTORS)
@@ -38,7 +39,7 @@ def test_all_scores_are_one_product_or_pairwise(name):
     (Q, a), (K, b) = model.query(h, r), model.keys(torch.arange(E))
     met = Q @ K.T if model.interaction is None else model.interaction(Q, K)
     close((met + a[:, None] + b).flatten(), model.score(*triples()), 1e-10)
-    entities = EncodedEntities(model.entity.weight, model.encode_keys, model.interaction, block=3)
+    entities = Entities(model.entity.weight, model.encode_keys, model.interaction, block=3)
     close(entities.scores(Q, a), met + a[:, None] + b, 1e-10)
 
 
@@ -48,7 +49,7 @@ def test_asking_by_ids_is_lowering_their_rows_in_value_and_gradient(name):
     h, r = torch.tensor([1, 4, 0, 2, 4, 3]), torch.tensor([2, 0, 2, 3, 2, 0])
     found, gradients = [], []
     for query in (
-        model.ask(model.entity(h), r),
+        model.encode_query_ids(model.entity(h), r),
         model.encode_query(model.entity(h), model.relation(r)),
     ):
         model.zero_grad()
@@ -61,7 +62,7 @@ def test_asking_by_ids_is_lowering_their_rows_in_value_and_gradient(name):
     for ours, plain in zip(*gradients, strict=True):
         close(ours, plain, 1e-12)
     none = torch.tensor([], dtype=torch.long)
-    assert model.ask(model.entity(none), none).Q.shape == (0, found[0].Q.shape[1])
+    assert model.encode_query_ids(model.entity(none), none).Q.shape == (0, found[0].Q.shape[1])
 
 
 @pytest.mark.parametrize("name", [n for n, case in CONSTRUCTORS.items() if case.images])
@@ -112,17 +113,20 @@ def test_gradients_are_finite_differences(name):
 
 
 def test_no_model_escapes_this_table():
-    """Neither a name of the catalogue nor a class with rows of its own in a module of ours."""
+    """Every registered name and every class with a name has a case."""
     ours = {cls for cls in descendants(Model) if cls.__module__.startswith("kgflow.")}
     named = {cls for cls in ours if getattr(sys.modules[cls.__module__], cls.__name__, 0) is cls}
-    assert {cls for cls in named if hasattr(cls, "entity_parts")} == set(MODELS.values())
-    assert {case.model for case in CONSTRUCTORS.values()} == set(MODELS)
+    variants = {found.model for cls in MODELS.values() for found in cls.variants} - {None}
+    known = {*MODELS.values(), *variants, Ensemble}
+    assert {cls for cls in named if hasattr(cls, "name")} == known
+    assert {case.model for case in CONSTRUCTORS.values()} == set(ALL_MODELS)
 
 
 def test_no_option_escapes_this_table():
     for name in MODELS:
-        used = {key for case in CONSTRUCTORS.values() if case.model == name for key in case.options}
-        assert used == set(options(name)), name
+        cases = [case for case in CONSTRUCTORS.values() if case.model.split()[0] == name]
+        used = {key for case in cases for key in case.all_options}
+        assert used == set(MODELS[name].Options.model_fields), name
 
 
 def descendants(cls):

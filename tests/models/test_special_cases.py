@@ -6,18 +6,16 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
+from graphs import ALL_MODELS, VARIANTS, build
 from kgflow.flows import VARIABLES, Affine, SquaredWasserstein
-from kgflow.models import MODELS, Model, build, entity_entropy, relation_entropy
-from kgflow.models.nfe1 import NFE1
-from kgflow.models.nfe2 import NFE2, NFE2Paper
-from kgflow.models.nfe3 import NFE3, NFE3Softplus
-from kgflow.models.nfe_k import NFEK, NFEKCubic, NFEKQuadratic
+from kgflow.models import Model, entity_entropy, relation_entropy, variant
+from kgflow.models.nfe3 import NFE3
 from kgflow.models.transe import TransE
 from laws import T, close
 
 E, R, DIM = 6, 4, 3
-SPLINES = ["nfe-k", "nfe-k-quadratic", "nfe-k-cubic"]
-WIDTH = {"nfe-point": 1, "nfe-1": 2, "nfe-3": 2, "nfe-2": 3, "nfe-2-paper": 3}
+SPLINES = ["nfe-k", "nfe-k degree=2", "nfe-k degree=3"]
+WIDTH = {"nfe-point": 1, "nfe-1": 2, "nfe-3": 2, "nfe-2": 3, "nfe-2 form=paper": 3}
 WIDTH |= dict.fromkeys(SPLINES, 5)
 """Parts of an entity's row, each of n numbers."""
 
@@ -66,7 +64,7 @@ def test_nfe_1_without_means_is_nfe_1_sigma():
 
 @pytest.mark.parametrize("x0", VARIABLES)
 @pytest.mark.parametrize("uncertainty", [1.0, 0.25])
-@pytest.mark.parametrize("name", ["nfe-2", "nfe-2-paper"])
+@pytest.mark.parametrize("name", ["nfe-2", "nfe-2 form=paper"])
 def test_nfe_2_with_equal_scales_is_nfe_1(name, x0, uncertainty):
     (mu, sigma), relation = parts(2, E), parts(2, R)
     nfe_1 = filled("nfe-1", [mu, sigma], relation, uncertainty=uncertainty)
@@ -152,11 +150,11 @@ def test_no_uncertainty_is_the_point_model():
 def test_the_two_forms_of_nfe_2_differ_where_the_relation_mirrors():
     entity, (r_mu, r_sigma) = parts(3, E), parts(2, R)
     rising, falling = [r_mu, r_sigma.abs()], [r_mu, -r_sigma.abs()]
-    same(filled("nfe-2", entity, rising), filled("nfe-2-paper", entity, rising))
-    different(filled("nfe-2", entity, falling), filled("nfe-2-paper", entity, falling))
+    same(filled("nfe-2", entity, rising), filled("nfe-2 form=paper", entity, rising))
+    different(filled("nfe-2", entity, falling), filled("nfe-2 form=paper", entity, falling))
 
 
-@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2-paper", *SPLINES])
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2 form=paper", *SPLINES])
 def test_scores_are_continuous_where_the_relation_turns_over(name):
     entity, (r_mu, r_sigma) = parts(WIDTH[name], E), parts(2, R)
     below, at, above = (
@@ -201,7 +199,7 @@ def test_a_symmetric_relation():
         close(model.score(h, r, t), model.score(t, r, h), 1e-12)
 
 
-@pytest.mark.parametrize("name", ["nfe-2-paper", "nfe-3"])
+@pytest.mark.parametrize("name", ["nfe-2 form=paper", "nfe-3"])
 def test_a_relation_that_is_symmetric_where_it_holds(name):
     """Their scores are not the same both ways, but the best ones are."""
     entity, mirror = parts(WIDTH[name], E), [T([[0.8, -0.3, 1.1]] * R), -torch.ones(R, DIM)]
@@ -220,13 +218,11 @@ def test_softplus_scales_hold_no_inverse():
     assert ((product - 1).abs() > 0.3).all()
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("nfe-")])
+@pytest.mark.parametrize("name", [name for name in ALL_MODELS if name.startswith("nfe-")])
 def test_rows_count_the_numbers(name):
     model = build(name, E, R, 12)
-    for table, expression in (
-        (model.entity, model.card.entity),
-        (model.relation, model.card.relation),
-    ):
+    card = variant(*VARIANTS[name]).card
+    for table, expression in ((model.entity, card.entity), (model.relation, card.relation)):
         assert table.weight.shape[1] == eval(expression, {"n": 12})
 
 
@@ -245,13 +241,13 @@ def test_nfe_3_scales_can_leave_the_floor():
         assert (sigma != 0).double().mean() > 0.9
 
 
-FLOWS = [NFE1, NFE2, NFE2Paper, NFE3, NFE3Softplus, NFEK, NFEKQuadratic, NFEKCubic]
+FLOWS = ["nfe-1", "nfe-2", "nfe-2 form=paper", "nfe-3", "nfe-3 scale=softplus", *SPLINES]
 
 
-@pytest.mark.parametrize("cls", FLOWS)
-def test_an_entity_is_a_distribution(cls):
+@pytest.mark.parametrize("name", FLOWS)
+def test_an_entity_is_a_distribution(name):
     """Whatever the signs in a row, its density, quantiles and entropy are those of one flow."""
-    model = cls(E, R, DIM).double()
+    model = build(name, E, R, DIM).double()
     flow = model.flow(model.entity.weight)
     x = flow.quantile(T([[[0.2]], [[0.5]], [[0.9]]]))
     assert x.shape == (3, E, DIM)
@@ -273,9 +269,9 @@ def test_entropies_are_changes_of_scale(name):
     assert entity_entropy(discrete) is relation_entropy(discrete) is None
 
 
-@pytest.mark.parametrize("cls", [NFE2, NFEK, NFEKCubic])
-def test_the_score_is_the_similarity_of_the_flows(cls):
-    model = cls(E, R, DIM).double()
+@pytest.mark.parametrize("name", ["nfe-2", "nfe-k", "nfe-k degree=3"])
+def test_the_score_is_the_similarity_of_the_flows(name):
+    model = build(name, E, R, DIM).double()
     f_r = model.f_relation(*model.relation.split(model.relation.weight[1]))
     p, q = (model.flow(model.entity.weight[i]) for i in (0, 2))
     expected = SquaredWasserstein()(type(p)(p.x0, f_r @ p.f), q)
@@ -326,7 +322,9 @@ def test_nfe_1_complex_of_real_numbers_is_nfe_1():
 
 
 def test_nfe_1_complex_without_scales_and_shifts_is_rotate():
-    model, rotate = (build(n, E, R, 2 * DIM).double() for n in ("nfe-1-complex", "rotate-squared"))
+    model, rotate = (
+        build(n, E, R, 2 * DIM).double() for n in ("nfe-1-complex", "rotate norm=squared-l2")
+    )
     phase = rotate.relation.weight.data
     zero = torch.zeros_like(phase)
     model.relation.weight.data = torch.cat([phase.cos(), phase.sin(), zero, zero], dim=1)

@@ -6,7 +6,7 @@ import math
 import pytest
 import torch
 
-from kgflow.models import build
+from graphs import build
 from laws import close
 
 E, R, DIM = 5, 4, 8

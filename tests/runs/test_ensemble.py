@@ -24,7 +24,7 @@ def runs(tmp_path_factory):
     kgflow.train(DATA, "complex", seed=0, margin=-4.0, out=place / "c", **settings)
     both = {"seed": 1, "bidirectional": True}
     kgflow.train(DATA, "nfe-1-complex", **both, out=place / "d", **settings)
-    kgflow.train(DATA, "transe-l1", seed=0, out=place / "norm", **settings)
+    kgflow.train(DATA, "transe", options={"norm": "l1"}, seed=0, out=place / "norm", **settings)
     return place
 
 
@@ -81,7 +81,7 @@ def test_invalid_members_are_refused(runs, tmp_path):
 
     assert "two runs or more" in refused(runs / "a")
     assert "is given twice" in refused(runs / "a", runs / "c", runs / ".." / runs.name / "a")
-    assert "transe-l1, which is no matrix product" in refused(runs / "a", runs / "norm")
+    assert "transe, which is no matrix product" in refused(runs / "a", runs / "norm")
     assert "is no run of kgflow" in refused(runs / "a", runs / "nothing")
     other = kgflow.train(random_graph(seed=1), dim=4, epochs=1, out=tmp_path / "other")
     assert f"{other.directory} was trained on other facts" in refused(runs / "a", other.directory)

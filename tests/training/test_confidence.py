@@ -72,7 +72,7 @@ def gradients(value, model):
     return torch.autograd.grad(value, list(model.parameters()), allow_unused=True)
 
 
-@pytest.mark.parametrize("name", ["nfe-1", "transe-l1"])
+@pytest.mark.parametrize("name", ["nfe-1", "transe norm=l1"])
 @pytest.mark.parametrize("kind", CONFIDENCES)
 def test_value_and_gradient_equal_the_loop(kind, name):
     model = random_model(name, DATA, dim=4)

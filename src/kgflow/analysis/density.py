@@ -11,7 +11,7 @@ from torch import Tensor
 from kgflow.analysis.certainty import entity_entropy, entity_uncertainty, missing_entropy_reason
 from kgflow.errors import KgflowError
 from kgflow.flows import Flow
-from kgflow.models import FlowModel, entity_flow, is_distance
+from kgflow.models import FlowModel, entity_flow
 from kgflow.runs.run import Run
 
 if TYPE_CHECKING:
@@ -206,10 +206,11 @@ def _quantiles(run: Run, e: int, k: int) -> dict[int, tuple[float, float, float]
 
 @torch.no_grad()
 def _nearest(run: Run, e: int, k: int) -> list[str]:
-    model = run.model
-    if isinstance(model, FlowModel):
-        Q, a = model.D.encode_query(model.flow(model.entity.weight[[e]]))
-    elif is_distance(model):
+    model = run.model.trained
+    base = model.base
+    if isinstance(base, FlowModel):
+        Q, a = base.D.encode_query(base.flow(base.entity.weight[[e]]))
+    elif model.is_squared_distance:
         Q = 2 * model.encode_keys(model.entity.weight[[e]]).K
         a = -Q.square().sum(-1) / 4
     else:

@@ -131,7 +131,7 @@ class Explainer:
 
     @torch.no_grad()
     def _keys(self, ids: Ids) -> torch.Tensor:
-        model = self.predictor.model
+        model = self.predictor.model.trained
         return model.encode_keys(model.entity(self.predictor.tensor(ids))).K
 
 

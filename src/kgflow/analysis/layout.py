@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kgflow.data import Dataset
 from kgflow.data.triples import Ids
-from kgflow.models import is_distance
+from kgflow.models.protocols import EntityFlow
 from kgflow.runs.run import Run
 
 MAX_TSNE = 2_000
@@ -52,9 +52,9 @@ def layout(run: Run, seed: int = 0) -> Layout:
     """
     from sklearn.decomposition import PCA
 
-    model = run.model
+    model = run.model.trained
     K = model.encode_keys(model.entity.weight).K.double().cpu().flatten(1).numpy()
-    model_distance = model.flow(model.entity.weight[:1]) is not None and is_distance(model)
+    model_distance = isinstance(model.base, EntityFlow) and model.is_squared_distance
     tsne = 3 < len(K) <= MAX_TSNE
     components = min(COMPONENTS if tsne else 2, *K.shape)
     pca = PCA(components, svd_solver="randomized", random_state=seed)

@@ -93,19 +93,16 @@ class Scorer:
     def entities(self) -> EncodedEntities:
         """Keys of all entities, as they are scored."""
         return EncodedEntities(
-            self.model.entity.weight, self.model.answer_keys, self.model.interaction
+            self.model.entity.weight, self.model.encode_keys, self.model.interaction
         )
 
     @cached_property
     def embedding_keys(self) -> EncodedEntities:
-        """Keys of all entities as in training, for distances between entities.
-
-        They are those of `entities`, except that bidirectional scoring adds columns to the latter.
-        """
-        model, table = self.model, self.model.entity.weight
-        if model.answer_keys(table[:1]).K.shape == model.encode_keys(table[:1]).K.shape:
+        """Keys of all entities as the trained model encodes them, for distances of entities."""
+        trained = self.model.trained
+        if trained is self.model:
             return self.entities
-        return EncodedEntities(table, model.encode_keys, model.interaction)
+        return EncodedEntities(trained.entity.weight, trained.encode_keys, trained.interaction)
 
     @cached_property
     def search(self) -> TopKSearch:

@@ -1,11 +1,10 @@
-"""The models: named combinations of x0, f and D, one file each."""
+"""Models: named combinations of x0, f and D, one file per family."""
 
 from importlib import import_module
 from pkgutil import iter_modules
 
-from kgflow.models.base import MODELS, FlowModel, Model, PairwiseModel
-from kgflow.models.card import Card
-from kgflow.models.distance import is_distance
+from kgflow.models.base import MODELS, Model, PairwiseInteraction
+from kgflow.models.card import Card, Variant
 from kgflow.models.embedding import Embedding
 from kgflow.models.entropy import (
     TripleEntropy,
@@ -15,29 +14,35 @@ from kgflow.models.entropy import (
     relation_entropy,
     triple_entropy,
 )
-from kgflow.models.mean import Mean
-from kgflow.models.registry import build, model_class, options
+from kgflow.models.flow_model import FlowModel
+from kgflow.models.options import ModelOptions
+from kgflow.models.registry import build, model_class, variant, variants
+from kgflow.models.wrappers import Biased, Bidirectional, Ensemble
 
-# A model is known once its file is read: so a new file is all that a new model needs.
+# A model registers itself when its module is imported.
 for _module in sorted(found.name for found in iter_modules(__path__)):
     import_module(f"{__name__}.{_module}")
 
 __all__ = [
     "MODELS",
+    "Biased",
+    "Bidirectional",
     "Card",
     "Embedding",
+    "Ensemble",
     "FlowModel",
-    "Mean",
     "Model",
-    "PairwiseModel",
+    "ModelOptions",
+    "PairwiseInteraction",
     "TripleEntropy",
+    "Variant",
     "build",
     "composed_entropy",
     "entity_entropy",
     "entity_flow",
-    "is_distance",
     "model_class",
-    "options",
     "relation_entropy",
     "triple_entropy",
+    "variant",
+    "variants",
 ]

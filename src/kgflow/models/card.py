@@ -1,44 +1,74 @@
-"""A model's row of the paper's Table 3."""
+"""Model card: the entry of a model in the paper's Table 3."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kgflow.models.base import Model
+
+PATTERNS = ("symmetry", "antisymmetry", "inverse", "composition")
+ALL_PATTERNS = frozenset(PATTERNS)
+"""Relation patterns, defined in `Card`."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """What a model is, in symbols: f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)).
+    """Definition of a model in symbols: f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)).
 
     A model that is not of this form has a dash for x0 and the functions, and its whole scoring
     function for D.
 
-    The four rules are to hold for all entities, by relations alone and without reciprocal ones. The
-    best answer is the best of all conceivable rows; under an inner product, of those as long as a.
-    Biases of entities are left aside, and a divergence keeps its direction: D(f_r ∘ f_h, f_t) =
-    D(f_h, f_r' ∘ f_t) is what an inverse has to fulfil.
+    The relation patterns are, for all entities and by the parameters of relations alone, without
+    inverse relations:
+
+    - symmetry: f(h, r, t) = f(t, r, h) for some r under which two entities prefer each other to
+      themselves.
+    - antisymmetry: f(h, r, t) > f(t, r, h) for some r, h and t.
+    - inverse: f(h, r, t) = f(t, r', h) for some r' and some r that is not symmetric.
+    - composition: some relations, neither all symmetric nor all equal, are closed under
+      composition: the best answer to (a, r'', ?) is the best answer to (b, r', ?), where b is the
+      best answer to (a, r, ?).
+
+    The best answer is the best of all possible embeddings; under an inner product, of those with
+    the same norm as the head. Entity biases are ignored, and a divergence keeps its direction: an
+    inverse must fulfil D(f_r ∘ f_h, f_t) = D(f_h, f_r' ∘ f_t).
 
     Args:
-        x0: the initial object.
+        x0: initial random variable or point.
         f_entity: f_h and f_t.
         f_relation: f_r.
-        D: the similarity.
-        entity: numbers per entity, as an expression in n, the dimension.
-        relation: numbers per relation, likewise.
-        symmetry: whether f(h, r, t) = f(t, r, h) for some r under which two entities prefer each
-            other to themselves.
-        antisymmetry: whether f(h, r, t) > f(t, r, h) for some r, h and t.
-        inverse: whether f(h, r, t) = f(t, r', h) for some r' and some r that is not symmetric.
-        composition: whether some relations, neither all symmetric nor all alike, are closed under
-            it: r'' leads from a to where r' leads from where r leads from a, to the best answer.
-        year: of the paper.
+        D: similarity.
+        entity: number of parameters per entity, an expression in the dimension n.
+        relation: number of parameters per relation, an expression in n.
+        patterns: relation patterns that the model can represent, of `ALL_PATTERNS`.
+        year: year of publication.
+        pairwise: whether scores need an interaction other than the matrix product.
     """
 
-    x0: str
-    f_entity: str
-    f_relation: str
-    D: str
-    entity: str
-    relation: str
-    symmetry: bool
-    antisymmetry: bool
-    inverse: bool
-    composition: bool
-    year: int
+    x0: str = "–"
+    f_entity: str = "–"
+    f_relation: str = "–"
+    D: str = "–"
+    entity: str = "–"
+    relation: str = "–"
+    patterns: frozenset[str] = frozenset()
+    year: int | None = None
+    pairwise: bool = False
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Card and recommended settings of a model for some values of its options.
+
+    Args:
+        options: values of options that select this variant.
+        card: card of the variant.
+        settings: recommended training settings of the variant.
+        model: class that implements the variant, if it is not the class with the model's name.
+    """
+
+    options: Mapping[str, Any]
+    card: Card
+    settings: Mapping[str, float] = field(default_factory=dict)
+    model: "type[Model] | None" = None

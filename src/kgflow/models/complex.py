@@ -1,21 +1,65 @@
-"""ComplEx: DistMult with complex numbers."""
+"""Complex-valued models: ComplEx, RotatE and ComplEx with a random x0."""
 
-from typing import ClassVar
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar, Literal
 
 import torch
+from pydantic import Field
 from torch import Tensor
 
-from kgflow.flows import InnerProduct
-from kgflow.models.card import Card
-from kgflow.models.planar import PlanarModel, complex_scaling, conjugate
+from kgflow.flows import (
+    Affine,
+    ComplexNorm,
+    FactorizedSimilarity,
+    Flow,
+    InnerProduct,
+    Keys,
+    Normal,
+    PairwiseSimilarity,
+    Point,
+    Query,
+    Rotation,
+    Scaled,
+    Scaling,
+    SquaredWasserstein,
+)
+from kgflow.models.base import Model
+from kgflow.models.card import ALL_PATTERNS, Card, Variant
+from kgflow.models.flow_model import FlowModel
+from kgflow.models.options import ModelOptions, Option
 
 
-class ComplEx(PlanarModel):
-    r"""Complex scalings of the point 1, real part of the Hermitian product.
+def complex_scaling(re: Tensor, im: Tensor) -> Scaling:
+    """Return the function (re + i im) x, a rotation and scaling of the plane."""
+    return Scaling(torch.complex(re, im))
+
+
+def conjugate(x: Tensor) -> Tensor:
+    """Return the conjugates of real and imaginary parts ``(..., 2n)``."""
+    re, im = x.chunk(2, dim=-1)
+    return torch.cat([re, -im], dim=-1)
+
+
+def modulus(re: Tensor, im: Tensor) -> Tensor:
+    """Return |re + i im|, with a gradient everywhere."""
+    # Shifted by a tiny number, since the modulus has no gradient at zero.
+    return torch.hypot(re, im + 1e-30)
+
+
+def complex_normal_flow(x: Tensor, y: Tensor, sigma: Tensor) -> Flow:
+    """Return σ x0 + (x + iy) of the standard complex normal x0 in 2n real coordinates."""
+    f = Affine(torch.cat([x, y], dim=-1), torch.cat([sigma, sigma], dim=-1))
+    return Flow(Scaled(Normal(), math.sqrt(0.5)), f)
+
+
+class ComplEx(FlowModel):
+    r"""Complex scalings of the point 1 under the real part of the Hermitian product.
 
     .. math:: f(h, r, t) = \mathrm{Re} \sum_i h_i r_i \bar t_i
 
-    Rows: entity re, im and relation re, im, each ``(n/2,)``.
+    Embeddings: entity re, im and relation re, im, each ``(n/2,)``.
 
     Reference:
         Trouillon et al.: Complex Embeddings for Simple Link Prediction, ICML 2016.
@@ -26,30 +70,208 @@ class ComplEx(PlanarModel):
     """
 
     name = "complex"
+    dim_multiple: ClassVar = 2
+    reals_per_coordinate: ClassVar = 2
+    x0 = Point(1.0)
+    f_entity = staticmethod(complex_scaling)
     entity_parts: ClassVar = ("re", "im")
     relation_parts: ClassVar = ("re", "im")
     f_relation = staticmethod(complex_scaling)
     D = InnerProduct()
-    settings: ClassVar = {"margin": -4.0, "dropout": 0.1, "lr": 0.01, "epochs": 30, "decay": 0.95}
-    card: ClassVar = Card(
+    settings: ClassVar = {
+        "training.loss.margin": -4.0,
+        "training.loss.dropout": 0.1,
+        "training.optimizer.lr": 0.01,
+        "training.epochs": 30,
+        "training.lr_schedule.decay": 0.95,
+    }
+    card = Card(
         x0="1 ∈ ℂⁿᐟ²",
         f_entity="e ⊙ x",
         f_relation="r ⊙ x",
         D="Re⟨·, ·⟩",
         entity="n",
         relation="n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2016,
     )
 
     def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
-        """Bilinear: the parts of h times the conjugate of t meet those of r."""
+        """Score by the inner product of the conjugate of h times t, and r."""
         (x, y), (u, v) = self.entity.split(h), self.entity.split(t)
         return torch.cat([x * u + y * v, x * v - y * u], dim=1) @ r.T
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """The conjugates."""
+        """Return the conjugates."""
         return conjugate(r)
+
+
+NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
+    "l1": ComplexNorm(),
+    "squared-l2": SquaredWasserstein(),
+}
+
+ROTATE = Card(
+    x0="1 ∈ ℂⁿᐟ²",
+    f_entity="e ⊙ x",
+    f_relation="r ⊙ x, |r| = 1",
+    D="-Σ|· - ·|",
+    entity="n",
+    relation="n // 2",
+    patterns=ALL_PATTERNS,
+    year=2019,
+    pairwise=True,
+)
+
+
+class RotatE(FlowModel):
+    r"""Rotations of complex points.
+
+    .. math:: f(h, r, t) = -\sum_i |h_i e^{i \theta_i} - t_i|
+
+    as published, or the sum of the squared moduli.
+
+    Embeddings: entity re, im and relation phase θ, each ``(n/2,)``.
+
+    Reference:
+        Sun et al.: RotatE: Knowledge Graph Embedding by Relational Rotation in Complex Space,
+        ICLR 2019.
+
+    Example:
+        >>> RotatE(entities=3, relations=2, dim=4).relation.weight.shape
+        torch.Size([2, 2])
+    """
+
+    class Options(ModelOptions):
+        """Options of RotatE."""
+
+        norm: Literal["l1", "squared-l2"] = Field(
+            "l1",
+            description="Norm of the distance: sum of moduli, or the matrix product squared-l2.",
+        )
+
+    options: Options
+    name = "rotate"
+    dim_multiple: ClassVar = 2
+    reals_per_coordinate: ClassVar = 2
+    x0 = Point(1.0)
+    f_entity = staticmethod(complex_scaling)
+    f_relation = Rotation
+    entity_parts: ClassVar = ("re", "im")
+    relation_parts: ClassVar = ("phase",)
+    settings: ClassVar = {
+        "model.dim": 64,
+        "training.loss.margin": 6.0,
+        "training.loss.dropout": 0.0,
+        "training.optimizer.lr": 0.05,
+        "training.epochs": 30,
+        "training.lr_schedule.decay": 0.95,
+    }
+    card = ROTATE
+    variants: ClassVar = (
+        Variant(
+            {"norm": "squared-l2"},
+            replace(ROTATE, D="-‖· - ·‖²", pairwise=False),
+            {
+                "training.loss.margin": 6.0,
+                "training.loss.dropout": 0.0,
+                "training.optimizer.lr": 0.05,
+                "training.epochs": 30,
+                "training.lr_schedule.decay": 0.95,
+            },
+        ),
+    )
+
+    def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
+        super().__init__(entities, relations, dim, **options)
+        self.D = NORMS[self.options.norm]
+        self.relation.weight.data.uniform_(-math.pi, math.pi)
+
+    def inverse_relation(self, r: Tensor) -> Tensor:
+        """Return the opposite phases."""
+        return -r
+
+
+class ComplExFlow(Model):
+    r"""Entities as complex normal distributions, relations as rotations with scalings.
+
+    .. math:: f(h, r, t) = \mathrm{Re} \langle r h_\mu, t_\mu \rangle
+              + \langle |r| h_\sigma, t_\sigma \rangle
+              = \max \mathbb E\, \mathrm{Re} \langle f_r \circ f_h(x_0), f_t(x_0) \rangle
+
+    over all couplings of the two distributions, with :math:`f_e(x) = e_\sigma x + e_\mu`,
+    :math:`f_r(x) = r x`, complex :math:`e_\mu, r` and :math:`e_\sigma \ge 0`. D is to the
+    squared Wasserstein distance what an inner product is to a squared distance:
+    :math:`W_2^2(p, q) = \mathbb E |p|^2 + \mathbb E |q|^2 - 2 D(p, q)`. If all scales are zero, it
+    is ComplEx.
+
+    Embeddings: entity re, im, σ (its absolute value) and relation re, im, each ``(n/2,)``.
+
+    Reference:
+        Xiao, He, Cao: Knowledge Graph Embedding by Normalizing Flows, AAAI 2023, for the flows;
+        Trouillon et al.: Complex Embeddings for Simple Link Prediction, ICML 2016.
+
+    Example:
+        >>> model = ComplExFlow(entities=3, relations=2, dim=4)
+        >>> model.entity.weight.shape, model.relation.weight.shape
+        (torch.Size([3, 6]), torch.Size([2, 4]))
+    """
+
+    name = "complex-flow"
+    dim_multiple: ClassVar = 2
+    reals_per_coordinate: ClassVar = 2
+    entity_parts: ClassVar = ("re", "im", "sigma")
+    relation_parts: ClassVar = ("re", "im")
+    settings: ClassVar = {
+        "training.loss.margin": -4.0,
+        "training.loss.dropout": 0.1,
+        "training.optimizer.lr": 0.01,
+        "training.epochs": 30,
+        "training.lr_schedule.decay": 0.95,
+    }
+    card = Card(
+        x0="𝒞𝒩(0, I) on ℂⁿᐟ²",
+        f_entity="e_σ ⊙ x + e_μ",
+        f_relation="r ⊙ x, r ∈ ℂ",
+        D="max 𝔼 Re⟨·, ·⟩",
+        entity="3 * n // 2",
+        relation="n",
+        patterns=ALL_PATTERNS,
+        year=2026,
+    )
+
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
+        """Encode Q = u, a = 0, with u the location and scale of f_r ∘ f_h."""
+        (x, y, sigma), (c, d) = self.entity.split(h), self.relation.split(r)
+        u = torch.cat([c * x - d * y, d * x + c * y, modulus(c, d) * sigma.abs()], dim=-1)
+        return Query(u, u.new_zeros(u.shape[:-1]))
+
+    def encode_keys(self, t: Tensor) -> Keys:
+        """Encode K = u, b = 0, with u the location and scale of f_t."""
+        x, y, sigma = self.entity.split(t)
+        u = torch.cat([x, y, sigma.abs()], dim=-1)
+        return Keys(u, u.new_zeros(u.shape[:-1]))
+
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Score by an inner product of features of the pair and of the relation."""
+        (x, y, sigma), (u, v, rho) = self.entity.split(h), self.entity.split(t)
+        c, d = self.relation.split(r)
+        pairs = torch.cat([x * u + y * v, x * v - y * u, (sigma * rho).abs()], dim=1)
+        return pairs @ torch.cat([c, d, modulus(c, d)], dim=1).T
+
+    def inverse_relation(self, r: Tensor) -> Tensor:
+        """Return the conjugates."""
+        return conjugate(r)
+
+    def flow(self, t: Tensor) -> Flow:
+        """Return the flow of n real coordinates, real and imaginary parts of variance 1/2."""
+        return complex_normal_flow(*self.entity.split(t))
+
+    def relation_flow(self, r: Tensor) -> Flow:
+        """Return the flow with location 0 and scale |r|."""
+        c, d = self.relation.split(r)
+        return complex_normal_flow(torch.zeros_like(c), torch.zeros_like(c), modulus(c, d))
+
+    def composed(self, h: Tensor, r: Tensor) -> Flow:
+        """Return the flow with the location and scale of f_r ∘ f_h."""
+        return self.flow(self.encode_query(h, r).Q)

@@ -1,4 +1,4 @@
-"""An embedding table: one row of named parts for every entity or relation."""
+"""Embedding table with named parts."""
 
 from collections.abc import Collection, Mapping
 
@@ -6,19 +6,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-START = 0.1
-"""Numbers begin uniform in [-START, START], where a model has no other wish."""
+INIT_SCALE = 0.1
+"""Embeddings are initialized uniformly in [-INIT_SCALE, INIT_SCALE] unless the model differs."""
 
 
 class Embedding(nn.Module):
-    r"""Rows of parameters, each row a concatenation of named parts.
+    r"""Embedding table; every embedding is a concatenation of named parts.
 
-    Rows start uniform in [-0.1, 0.1]. Behind its parts a row may hold one number more, its bias.
+    An embedding may have a bias as one more column behind its parts.
 
     Args:
-        rows: how many entities or relations.
+        count: number of entities or relations.
         parts: name and width of each part, in order.
-        spared: parts that must not be zero, which dropout leaves alone.
+        no_dropout: parts that must not be zero, to which dropout is not applied.
 
     Example:
         >>> table = Embedding(3, {"mu": 2, "sigma": 2})
@@ -29,51 +29,51 @@ class Embedding(nn.Module):
         torch.Size([2, 2])
     """
 
-    def __init__(self, rows: int, parts: Mapping[str, int], spared: Collection[str] = ()) -> None:
+    def __init__(
+        self, count: int, parts: Mapping[str, int], no_dropout: Collection[str] = ()
+    ) -> None:
         super().__init__()
-        self.parts, self.spared = dict(parts), spared
-        # Kept apart from the weight, which may be made anew whenever it is asked for.
-        self.rows, self.has_bias = rows, False
+        self.parts, self.no_dropout = dict(parts), no_dropout
+        # Stored apart from the weight, which may be computed on every access (tied relations).
+        self.count, self.has_bias = count, False
         self.width = sum(self.parts.values())
-        self.weight = nn.Parameter(torch.empty(rows, self.width).uniform_(-START, START))
+        weight = torch.empty(count, self.width).uniform_(-INIT_SCALE, INIT_SCALE)
+        self.weight = nn.Parameter(weight)
 
     def add_bias(self) -> None:
-        """Give every row a bias of zero."""
+        """Add a bias column, initialized to zero."""
         zeros = self.weight.new_zeros(len(self), 1)
         self.weight = nn.Parameter(torch.cat([self.weight.detach(), zeros], dim=1))
         self.has_bias = True
 
-    def plain(self, rows: Tensor) -> Tensor:
-        """Rows without their bias."""
-        return rows[..., : self.width]
+    def without_bias(self, x: Tensor) -> Tensor:
+        """Return embeddings without their bias column, ``(..., width)``."""
+        return x[..., : self.width]
 
-    def bias(self, rows: Tensor) -> Tensor:
-        """The bias of rows ``(..., w)``, ``(...)``: zero where they have none."""
-        return rows[..., self.width :].sum(-1)
+    def bias(self, x: Tensor) -> Tensor:
+        """Return the bias of embeddings ``(..., w)``, ``(...)``; zero if there is no column."""
+        return x[..., self.width :].sum(-1)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """The rows of ``ids`` ``(...)``, of shape ``(..., width)``."""
+        """Return the embeddings ``(..., w)`` of ids ``(...)``."""
         return nn.functional.embedding(ids, self.weight)
 
-    def split(self, rows: Tensor) -> tuple[Tensor, ...]:
-        """The parts of some rows, each ``(..., width of the part)``."""
-        return self.plain(rows).split(list(self.parts.values()), dim=-1)
+    def split(self, x: Tensor) -> tuple[Tensor, ...]:
+        """Split embeddings into their parts, each ``(..., width of the part)``."""
+        return self.without_bias(x).split(list(self.parts.values()), dim=-1)
 
-    def drop(self, rows: Tensor, share: float) -> Tensor:
-        """Rows with a random share of their numbers at zero and the rest larger in turn.
-
-        The `spared` parts stay as they are.
-        """
-        if not share or not self.spared:
-            return dropout(rows, share)
-        parts = zip(self.parts, self.split(rows), strict=True)
-        dropped = [x if k in self.spared else dropout(x, share) for k, x in parts]
-        return torch.cat([*dropped, rows[..., self.width :]], dim=-1)
+    def drop(self, x: Tensor, p: float) -> Tensor:
+        """Apply dropout with probability p to embeddings, except to the `no_dropout` parts."""
+        if not p or not self.no_dropout:
+            return dropout(x, p)
+        parts = zip(self.parts, self.split(x), strict=True)
+        dropped = [part if k in self.no_dropout else dropout(part, p) for k, part in parts]
+        return torch.cat([*dropped, x[..., self.width :]], dim=-1)
 
     def __len__(self) -> int:
-        return self.rows
+        return self.count
 
     def extra_repr(self) -> str:
-        """What `print(model)` shows."""
+        """Return the size and the parts for `print(model)`."""
         parts = self.parts | ({"bias": 1} if self.has_bias else {})
-        return f"{len(self)} rows, {', '.join(f'{k}: {v}' for k, v in parts.items())}"
+        return f"{len(self)}, {', '.join(f'{k}: {v}' for k, v in parts.items())}"

@@ -1,4 +1,4 @@
-"""RotH and AttH: rotations and reflections in hyperbolic spaces, one curvature per relation."""
+"""RotH and AttH: rotations and reflections in hyperbolic space, one curvature per relation."""
 
 import math
 from typing import ClassVar
@@ -9,36 +9,45 @@ from torch.nn.functional import softplus
 
 from kgflow.flows import Keys, Query
 from kgflow.flows.poincare import exp_0, mobius_add, squared_distance
-from kgflow.models.base import PairwiseModel
-from kgflow.models.card import Card
+from kgflow.models.base import Model, PairwiseInteraction
+from kgflow.models.card import ALL_PATTERNS, Card
+from kgflow.models.options import Option
 
 
-class HyperbolicModel(PairwiseModel):
-    r"""A query point in the Poincaré ball of its relation's curvature, tails as tangent vectors.
-
-    .. math:: f(h, r, t) = -d_c(q, \exp_0^c(t))^2 + b_h + b_t
-
-    The tail's point depends on the relation's c, so K keeps the tangent vector and Q brings c.
-    """
-
-    def entity_sizes(self, dim: int) -> dict[str, int]:
-        """A tangent vector, and a bias for each end of a triple."""
-        return {"mu": dim, "head": 1, "tail": 1}
-
-    def encode_keys(self, t: Tensor) -> Keys:
-        """K = t, b = b_t."""
-        mu, _, tail = self.entity.split(t)
-        return Keys(mu, tail[..., 0])
+class HyperbolicDistance(PairwiseInteraction):
+    """Negative squared distance in the Poincaré ball of curvature c, with Q = (point, c)."""
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """The negative squared distance."""
+        """Return the negative squared distance."""
         x, c = Q[..., :-1], Q[..., -1]
         return -squared_distance(x.square().sum(-1), K.square().sum(-1), (x * K).sum(-1), c)
 
-    def matrix(self, Q: Tensor, K: Tensor) -> Tensor:
-        """The same with a matrix product."""
+    def interaction(self, Q: Tensor, K: Tensor) -> Tensor:
+        """Return all negative squared distances by a matrix product."""
         x, c = Q[:, :-1], Q[:, -1:]
         return -squared_distance(x.square().sum(-1)[:, None], K.square().sum(-1), x @ K.T, c)
+
+
+class HyperbolicModel(Model):
+    r"""Query point in the Poincaré ball of its relation's curvature, tails as tangent vectors.
+
+    .. math:: f(h, r, t) = -d_c(q, \exp_0^c(t))^2 + b_h + b_t
+
+    The point of the tail depends on c of the relation, so K is the tangent vector and Q contains c.
+    """
+
+    entity_parts: ClassVar = ("mu", "head", "tail")
+    dim_multiple: ClassVar = 2
+    interaction_function = HyperbolicDistance()
+
+    def entity_sizes(self, dim: int) -> dict[str, int]:
+        """Return the widths of a tangent vector, a head bias and a tail bias."""
+        return {"mu": dim, "head": 1, "tail": 1}
+
+    def encode_keys(self, t: Tensor) -> Keys:
+        """Encode K = t, b = b_t."""
+        mu, _, tail = self.entity.split(t)
+        return Keys(mu, tail[..., 0])
 
 
 class RotH(HyperbolicModel):
@@ -47,10 +56,10 @@ class RotH(HyperbolicModel):
     .. math:: f(h, r, t) = -d_c\big(\exp_0^c(R_\theta h) \oplus_c \exp_0^c(r),
               \exp_0^c(t)\big)^2 + b_h + b_t, \quad c = \log(1 + e^\kappa)
 
-    :math:`R_\theta` rotates coordinates i and n/2 + i by :math:`\theta_i`. Rotating before or
-    after the exponential map is the same.
+    :math:`R_\theta` rotates coordinates i and n/2 + i by :math:`\theta_i`. Rotation and
+    exponential map commute.
 
-    Rows: entity μ ``(n,)`` and two biases; relation θ ``(n/2,)``, μ ``(n,)``, κ ``(1,)``.
+    Embeddings: entity μ ``(n,)`` and two biases; relation θ ``(n/2,)``, μ ``(n,)``, κ ``(1,)``.
 
     Reference:
         Chami et al.: Low-Dimensional Hyperbolic Knowledge Graph Embeddings, ACL 2020.
@@ -61,34 +70,32 @@ class RotH(HyperbolicModel):
     """
 
     name = "roth"
-    entity_parts: ClassVar = ("mu", "head", "tail")
     relation_parts: ClassVar = ("theta", "mu", "curvature")
-    multiple: ClassVar = 2
-    settings: ClassVar = {"dim": 32, "margin": 0.0, "dropout": 0.1, "epochs": 30}
-    card: ClassVar = Card(
-        x0="–",
-        f_entity="–",
-        f_relation="–",
+    settings: ClassVar = {
+        "model.dim": 32,
+        "training.loss.margin": 0.0,
+        "training.loss.dropout": 0.1,
+        "training.epochs": 30,
+    }
+    card = Card(
         D="-d_c(R_θ h ⊕ r, t)² + b_h + b_t",
         entity="n + 2",
         relation="3*n//2 + 1",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2020,
+        pairwise=True,
     )
 
-    def __init__(self, entities: int, relations: int, dim: int) -> None:
-        super().__init__(entities, relations, dim)
+    def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
+        super().__init__(entities, relations, dim, **options)
         self.relation.split(self.relation.weight.data)[0].uniform_(-math.pi, math.pi)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Angles, a translation, a curvature."""
+        """Return the widths of angles, a translation and a curvature."""
         return {"theta": dim // 2, "mu": dim, "curvature": 1}
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        """Q = (the moved head, c), a = b_h."""
+        """Encode Q = (transformed head, c), a = b_h."""
         (h_mu, head, _), (theta, r_mu, curvature) = self.entity.split(h), self.relation.split(r)
         c = softplus(curvature)
         x = mobius_add(exp_0(rotate(theta, h_mu), c), exp_0(r_mu, c), c)
@@ -96,7 +103,7 @@ class RotH(HyperbolicModel):
 
 
 class AttH(HyperbolicModel):
-    r"""Rotations and reflections, as attention weighs them, and translations.
+    r"""Attention over rotations and reflections, and translations, in the Poincaré ball.
 
     .. math:: f(h, r, t) = -d_c\big(\exp_0^c(\alpha R_\theta h + (1 - \alpha) S_\phi h) \oplus_c
               \exp_0^c(r), \exp_0^c(t)\big)^2 + b_h + b_t, \quad
@@ -106,7 +113,7 @@ class AttH(HyperbolicModel):
     reflects them at the line of angle :math:`\phi_i / 2`; attention averages tangent vectors.
     :math:`c = \log(1 + e^\kappa)`.
 
-    Rows: entity μ ``(n,)`` and two biases; relation θ, φ each ``(n/2,)``, w, μ each ``(n,)``,
+    Embeddings: entity μ ``(n,)`` and two biases; relation θ, φ each ``(n/2,)``, w, μ each ``(n,)``,
     κ ``(1,)``.
 
     Reference:
@@ -118,47 +125,40 @@ class AttH(HyperbolicModel):
     """
 
     name = "atth"
-    entity_parts: ClassVar = ("mu", "head", "tail")
     relation_parts: ClassVar = ("theta", "phi", "context", "mu", "curvature")
-    multiple: ClassVar = 2
-    settings: ClassVar = {"dim": 32, "epochs": 30}
-    card: ClassVar = Card(
-        x0="–",
-        f_entity="–",
-        f_relation="–",
+    settings: ClassVar = {"model.dim": 32, "training.epochs": 30}
+    card = Card(
         D="-d_c(att(R_θ h, S_φ h) ⊕ r, t)² + b_h + b_t",
         entity="n + 2",
         relation="3*n + 1",
-        symmetry=False,
-        antisymmetry=True,
-        inverse=False,
-        composition=True,
+        patterns=ALL_PATTERNS - {"symmetry", "inverse"},
         year=2020,
+        pairwise=True,
     )
 
-    def __init__(self, entities: int, relations: int, dim: int) -> None:
-        super().__init__(entities, relations, dim)
+    def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
+        super().__init__(entities, relations, dim, **options)
         for angles in self.relation.split(self.relation.weight.data)[:2]:
             angles.uniform_(-math.pi, math.pi)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Two kinds of angles, a context, a translation, a curvature."""
+        """Return the widths of two kinds of angles, a context, a translation and a curvature."""
         halves = {"theta": dim // 2, "phi": dim // 2}
         return halves | {"context": dim, "mu": dim, "curvature": 1}
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        """Q = (the moved head, c), a = b_h."""
+        """Encode Q = (transformed head, c), a = b_h."""
         h_mu, head, _ = self.entity.split(h)
         theta, phi, context, r_mu, curvature = self.relation.split(r)
         c = softplus(curvature)
-        turned = torch.stack([rotate(theta, h_mu), reflect(phi, h_mu)], dim=-2)
-        share = (turned * context[..., None, :]).sum(-1, keepdim=True).softmax(-2)
-        x = mobius_add(exp_0((share * turned).sum(-2), c), exp_0(r_mu, c), c)
+        transformed = torch.stack([rotate(theta, h_mu), reflect(phi, h_mu)], dim=-2)
+        attention = (transformed * context[..., None, :]).sum(-1, keepdim=True).softmax(-2)
+        x = mobius_add(exp_0((attention * transformed).sum(-2), c), exp_0(r_mu, c), c)
         return Query(torch.cat([x, c], dim=-1), head[..., 0])
 
 
 def rotate(theta: Tensor, v: Tensor) -> Tensor:
-    """The coordinates i and n/2 + i of v ``(..., n)`` turned by θ_i ``(..., n/2)``.
+    """Rotate the coordinates i and n/2 + i of v ``(..., n)`` by θ_i ``(..., n/2)``.
 
     Example:
         >>> rotate(torch.tensor([torch.pi / 2]), torch.tensor([1.0, 0.0])).round()
@@ -170,7 +170,7 @@ def rotate(theta: Tensor, v: Tensor) -> Tensor:
 
 
 def reflect(phi: Tensor, v: Tensor) -> Tensor:
-    """The coordinates i and n/2 + i of v ``(..., n)`` mirrored at the line of angle φ_i / 2.
+    """Reflect the coordinates i and n/2 + i of v ``(..., n)`` at the line of angle φ_i / 2.
 
     Example:
         >>> reflect(torch.tensor([0.0]), torch.tensor([1.0, 1.0]))

@@ -1,31 +1,25 @@
-"""NFE-1: affine flows under the Wasserstein distance."""
+"""NFE-1: affine flows under the Wasserstein distance, and its ablations."""
 
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from kgflow.flows import Affine, Query, SquaredWasserstein
-from kgflow.models.backwards import pulled_back, squares
-from kgflow.models.card import Card
-from kgflow.models.score_relations import moved
-from kgflow.models.uncertain import UncertainModel
+from kgflow.flows import Affine, Normal, Point, Query, Scaling, SquaredWasserstein, Translation
+from kgflow.models.card import ALL_PATTERNS, Card
+from kgflow.models.distances import affine_distances, inverse_query, squares
+from kgflow.models.flow_model import FlowModel, RandomFlowModel
 
 
-class NFE1(UncertainModel):
-    r"""Affine flows, squared Wasserstein distance (Eq. 10).
+class NFE1(RandomFlowModel):
+    r"""Affine flows under the squared Wasserstein distance (Eq. 10).
 
-    .. math:: f(h, r, t) = -\|r_\sigma h_\mu + r_\mu - t_\mu\|^2
-              - \tfrac1{k^2} \||r_\sigma h_\sigma| - |t_\sigma|\|^2
+    .. math:: f(h, r, t) = -|r_\sigma h_\mu + r_\mu - t_\mu|^2
+              - \tfrac1{k^2} ||r_\sigma h_\sigma| - |t_\sigma||^2
 
-    Rows: entity μ, σ and relation μ, σ, each ``(n,)``.
+    Embeddings: entity μ, σ and relation μ, σ, each ``(n,)``.
 
-    Args:
-        entities: how many entities.
-        relations: how many relations, with their inverse_relations.
-        dim: n.
-        x0: normal, uniform or another: the scores are the same, densities and entropies are not.
-        uncertainty: the paper's 1/k² (Proposition 5, Table 2), how much the scales count.
+    The scores do not depend on the choice of x0; densities and entropies do.
 
     Reference:
         Xiao, He, Cao: Knowledge Graph Embedding by Normalizing Flows, AAAI 2023.
@@ -42,24 +36,21 @@ class NFE1(UncertainModel):
     relation_parts: ClassVar = ("mu", "sigma")
     f_entity = f_relation = Affine
     D = SquaredWasserstein()
-    card: ClassVar = Card(
+    card = Card(
         x0="𝒩(0, I)",
         f_entity="e_σ ⊙ x + e_μ",
         f_relation="r_σ ⊙ x + r_μ",
         D="-W₂²",
         entity="2 * n",
         relation="2 * n",
-        symmetry=True,
-        antisymmetry=True,
-        inverse=True,
-        composition=True,
+        patterns=ALL_PATTERNS,
         year=2023,
     )
 
     def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
-        """Relations move locations by f_r itself, and scales by its own scale's size."""
+        """Score locations under f_r and scales under |r_σ|."""
         mu, sigma = self.relation.split(r)
-        return moved(
+        return affine_distances(
             self.encode_keys(h).K,
             self.encode_keys(t).K,
             torch.cat([sigma, sigma.abs()], dim=-1),
@@ -67,11 +58,123 @@ class NFE1(UncertainModel):
         )
 
     def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
-        """The location less the shift, and the scale, each stretched once more."""
+        """Scale t_μ - r_μ and t_σ by r_σ, the transpose of f_r's linear part."""
         mu, sigma = self.relation.split(r)
         gap = self.encode_keys(h).K - torch.cat([mu, torch.zeros_like(mu)], dim=-1)
-        return pulled_back(gap, torch.cat([sigma, sigma.abs()], dim=-1) * gap, sigma)
+        return inverse_query(gap, torch.cat([sigma, sigma.abs()], dim=-1) * gap, sigma)
 
     def extra_keys(self, t: Tensor) -> Tensor:
-        """Squares of locations and scales, which a relation stretches alike."""
+        """Return squares of locations and scales, which a relation scales alike."""
         return squares(self.encode_keys(t).K, 2)
+
+
+class NFE1Mu(FlowModel):
+    r"""NFE-1 with translations only: TransE with the squared Euclidean distance.
+
+    .. math:: f(h, r, t) = -|h_\mu + r_\mu - t_\mu|^2
+
+    Embeddings: entity μ and relation μ, each ``(n,)``.
+    """
+
+    name = "nfe-1-mu"
+    entity_parts: ClassVar = ("mu",)
+    relation_parts: ClassVar = ("mu",)
+    f_entity = f_relation = Translation
+    x0, D = Normal(), SquaredWasserstein()
+    card = Card(
+        x0="𝒩(0, I)",
+        f_entity="x + e_μ",
+        f_relation="x + r_μ",
+        D="-W₂²",
+        entity="n",
+        relation="n",
+        patterns=ALL_PATTERNS - {"symmetry"},
+        year=2023,
+    )
+
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Score by the distances after translations."""
+        return affine_distances(self.encode_keys(h).K, self.encode_keys(t).K, torch.ones_like(r), r)
+
+    def inverse_relation(self, r: Tensor) -> Tensor:
+        """Return the opposite translations."""
+        return -r
+
+
+class NFE1Sigma(FlowModel):
+    r"""NFE-1 with scalings only: DistMult's functions under the Wasserstein distance.
+
+    .. math:: f(h, r, t) = -||r_\sigma h_\sigma| - |t_\sigma||^2
+
+    Embeddings: entity σ and relation σ, each ``(n,)``.
+    """
+
+    name = "nfe-1-sigma"
+    entity_parts: ClassVar = ("sigma",)
+    relation_parts: ClassVar = ("sigma",)
+    f_entity = f_relation = Scaling
+    x0, D = Normal(), SquaredWasserstein()
+    card = Card(
+        x0="𝒩(0, I)",
+        f_entity="e_σ ⊙ x",
+        f_relation="r_σ ⊙ x",
+        D="-W₂²",
+        entity="n",
+        relation="n",
+        patterns=ALL_PATTERNS - {"symmetry", "inverse"},
+        year=2023,
+    )
+
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Score by the distances after scalings by |r_σ|."""
+        return affine_distances(self.encode_keys(h).K, self.encode_keys(t).K, r.abs(), r[:, :0])
+
+    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
+        """Scale |t_σ| by |r_σ|."""
+        gap = self.encode_keys(h).K
+        return inverse_query(gap, r.abs() * gap, r)
+
+    def extra_keys(self, t: Tensor) -> Tensor:
+        """Return squares of scales."""
+        return squares(self.encode_keys(t).K, 1)
+
+
+class NFEPoint(FlowModel):
+    r"""NFE without uncertainty: NFE-1 of a point x0 (Eq. 13).
+
+    .. math:: f(h, r, t) = -|r_\sigma h_\mu + r_\mu - t_\mu|^2
+
+    Embeddings: entity μ and relation μ, σ, each ``(n,)``.
+    """
+
+    name = "nfe-point"
+    entity_parts: ClassVar = ("mu",)
+    relation_parts: ClassVar = ("mu", "sigma")
+    f_entity = Translation
+    f_relation = Affine
+    x0, D = Point(0.0), SquaredWasserstein()
+    card = Card(
+        x0="0 ∈ ℝⁿ",
+        f_entity="x + e_μ",
+        f_relation="r_σ ⊙ x + r_μ",
+        D="-‖· - ·‖²",
+        entity="n",
+        relation="2 * n",
+        patterns=ALL_PATTERNS,
+        year=2023,
+    )
+
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        """Score by the distances after f_r."""
+        mu, sigma = self.relation.split(r)
+        return affine_distances(self.encode_keys(h).K, self.encode_keys(t).K, sigma, mu)
+
+    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
+        """Scale t_μ - r_μ by r_σ."""
+        mu, sigma = self.relation.split(r)
+        gap = self.encode_keys(h).K - mu
+        return inverse_query(gap, sigma * gap, sigma)
+
+    def extra_keys(self, t: Tensor) -> Tensor:
+        """Return squares of locations."""
+        return squares(self.encode_keys(t).K, 1)

@@ -1,42 +1,47 @@
-"""The models by name, and how a configuration's options become constructor arguments."""
+"""Models by name: look up classes, options and variants, and build models."""
 
-import inspect
 from collections.abc import Mapping
+from typing import Any
 
 from kgflow.errors import KgflowError, suggest
-from kgflow.flows import VARIABLES, Variable
 from kgflow.models.base import MODELS, Model
-from kgflow.models.biased import biased
-from kgflow.models.bidirectional import bidirectional as from_both_ends
-from kgflow.models.bidirectional import check_bidirectional
-from kgflow.models.embedding import START
-from kgflow.models.mirror import mirror
-
-Option = str | float | int | bool
+from kgflow.models.card import Variant
+from kgflow.models.options import Option
+from kgflow.models.wrappers import Biased, Bidirectional, tie_inverse_relations
 
 
 def model_class(name: str) -> type[Model]:
-    """The class behind a name.
+    """Return the class of a model.
 
     Example:
         >>> model_class("nfe-1").__name__
         'NFE1'
     """
     if name not in MODELS:
-        hint = suggest(name, MODELS) or f"; known are {', '.join(MODELS)}"
+        hint = suggest(name, MODELS) or f"; known models: {', '.join(MODELS)}"
         raise KgflowError(f"unknown model '{name}'{hint}")
     return MODELS[name]
 
 
-def options(name: str) -> dict[str, inspect.Parameter]:
-    """What a model can be told beyond its sizes.
+def variant(name: str, options: Mapping[str, Option] | None = None) -> Variant:
+    """Return the card, the recommended settings and the class of a model with some options.
 
     Example:
-        >>> list(options("nfe-1"))
-        ['x0', 'uncertainty']
+        >>> variant("transe", {"norm": "l1"}).settings["training.loss.margin"]
+        6.0
     """
-    parameters = inspect.signature(model_class(name).__init__).parameters
-    return {k: p for k, p in parameters.items() if k not in ("self", *_SIZES)}
+    kind = model_class(name)
+    return kind.variant(kind.Options.parse(name, options or {}))
+
+
+def variants(name: str) -> list[dict[str, Any]]:
+    """Return the options of all variants of a model, the defaults first.
+
+    Example:
+        >>> variants("transe")
+        [{}, {'norm': 'l1'}, {'norm': 'l2'}]
+    """
+    return [{}, *(dict(found.options) for found in model_class(name).variants)]
 
 
 def build(
@@ -44,85 +49,43 @@ def build(
     entities: int,
     relations: int,
     dim: int,
-    chosen: Mapping[str, Option] | None = None,
+    options: Mapping[str, Option] | None = None,
+    *,
     bias: bool = False,
     inverse_relations: bool = True,
-    start: float = 1.0,
     bidirectional: bool = False,
 ) -> Model:
-    """A model by name, with options as a configuration file gives them.
+    """Build a model by name.
 
     Args:
-        name: the model's name.
-        entities: how many entities.
-        relations: how many relations, with their inverse_relations.
-        dim: n.
-        chosen: what only this model knows.
-        bias: whether every entity has a number, at first zero, that is added where it is the tail.
+        name: name of the model.
+        entities: number of entities.
+        relations: number of relations with their inverse relations.
+        dim: dimension n of the embedding parts.
+        options: options of the model, such as ``{"x0": "uniform"}``.
+        bias: whether entities have a bias that is added to the score of tails.
         inverse_relations: whether inverse relations have embeddings of their own.
-        start: what the first numbers of all rows are multiplied by; for models whose rows begin in
-            [-0.1, 0.1].
-        bidirectional: whether answers are scored by the mean of what head and tail say of a fact.
+        bidirectional: whether answers are scored by the mean of both directions.
 
     Example:
-        >>> build("nfe-2", entities=5, relations=2, dim=4, chosen={"x0": "uniform"}).x0
+        >>> build("nfe-2", entities=5, relations=2, dim=4, options={"x0": "uniform"}).x0
         Uniform()
-        >>> build("distmult", entities=5, relations=2, dim=4, bias=True).entity
-        Embedding(5 rows, sigma: 4, bias: 1)
     """
     if bias and not inverse_relations:
-        raise KgflowError(
-            "a bias counts for tails only, so it needs inverse_relations: leave out one"
-        )
+        raise KgflowError("'bias' applies to tails only and needs inverse relations: leave out one")
     if bias and bidirectional:
-        raise KgflowError("a bias counts for tails only: leave out either it or both ends")
+        raise KgflowError("'bias' applies to tails only: leave out either it or 'bidirectional'")
     if bidirectional and not inverse_relations:
         raise KgflowError(
-            "without inverse relations both ends of a fact say the same: leave one out"
+            "'bidirectional' needs inverse relations, otherwise both directions are the same:"
+            " leave out one"
         )
-    known = options(name)
-    arguments = {k: _convert(name, k, v, known) for k, v in (chosen or {}).items()}
-    constructor = model_class(name)
-    kind = biased(constructor) if bias else constructor
-    kind = from_both_ends(kind) if bidirectional else kind
-    model = kind(entities, relations, dim, **arguments)
-    if start != 1:
-        _shrink(model, start)
-    if bias and "bias" in model.entity.parts:
-        raise KgflowError(f"{name} has a bias of every entity as it is: leave 'bias' out")
-    if bias:
-        model.entity.add_bias()
+    kind = model_class(name)
+    chosen = kind.Options.parse(name, options or {})
+    kind = kind.variant(chosen).model or kind
+    model = kind(entities, relations, dim, **chosen.model_dump())
     if not inverse_relations:
-        mirror(model)
-    if bidirectional:
-        check_bidirectional(model)
-    return model
-
-
-def _shrink(model: Model, start: float) -> None:
-    tables = model.entity.weight.data, model.relation.weight.data
-    if any(x.numel() and float(x.abs().max()) > START for x in tables):
-        raise KgflowError(f"{model.name} begins its rows in a way of its own: leave 'start' out")
-    for rows in tables:
-        rows.mul_(start)
-
-
-_SIZES = ("entities", "relations", "dim")
-
-
-def _convert(
-    model: str, key: str, value: Option, known: Mapping[str, inspect.Parameter]
-) -> Option | Variable:
-    if key not in known:
-        hint = suggest(key, known) or f"; it takes {', '.join(known) or 'none'}"
-        raise KgflowError(f"model {model} has no option '{key}'{hint}")
-    kind = known[key].annotation
-    if kind is Variable:
-        if value not in VARIABLES:
-            hint = suggest(str(value), VARIABLES) or f"; known are {', '.join(VARIABLES)}"
-            raise KgflowError(f"unknown x0 '{value}'{hint}")
-        return VARIABLES[str(value)]
-    try:
-        return kind(value)
-    except (TypeError, ValueError):
-        raise KgflowError(f"option {key} of {model} wants {kind.__name__}, not '{value}'") from None
+        tie_inverse_relations(model)
+    if bias:
+        return Biased(model)
+    return Bidirectional(model) if bidirectional else model

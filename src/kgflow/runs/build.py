@@ -15,18 +15,8 @@ from kgflow.config import (
 )
 from kgflow.data import Dataset, QueryIndex
 from kgflow.errors import KgflowError
-from kgflow.models import Mean, Model, build, model_class
+from kgflow.models import Ensemble, Model, build, variant
 from kgflow.training import Loss, LossSettings, RegularizerSettings, RelationPrediction, Sum
-
-KEYS = {
-    "dim": "model.dim",
-    "epochs": "training.epochs",
-    "batch_size": "training.batch_size",
-    "margin": "training.loss.margin",
-    "dropout": "training.loss.dropout",
-    "lr": "training.optimizer.lr",
-    "decay": "training.lr_schedule.decay",
-}
 
 
 def complete(values: Mapping[str, Any], source: str) -> Experiment:
@@ -44,21 +34,22 @@ def complete(values: Mapping[str, Any], source: str) -> Experiment:
     if model.get("name") == ENSEMBLE or model.get("members"):
         parse(ModelSettings, model, source)
         raise KgflowError(f"{source}: an ensemble cannot be trained: train its runs")
-    defaults = model_class(model.get("name", ModelSettings().name)).settings
+    chosen = parse(ModelSettings, model, source)
+    defaults = variant(chosen.name, chosen.options).settings
     return parse(Experiment, merge(_applicable(defaults, values), values), source)
 
 
 def _applicable(defaults: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return those defaults of a model whose keys the chosen components have."""
     found: dict[str, Any] = {}
-    for name, value in defaults.items():
-        parent, _, field = KEYS[name].rpartition(".")
+    for key, value in defaults.items():
+        parent, _, field = key.rpartition(".")
         if parent in GROUPS:
             chosen = _chosen_name(values, parent)
             if field not in GROUPS[parent][chosen].model_fields:
                 continue
             found[f"{parent}.name"] = chosen
-        found[KEYS[name]] = value
+        found[key] = value
     return expand(found)
 
 
@@ -88,7 +79,7 @@ def make_model(experiment: Experiment, data: Dataset, device: str = "cpu") -> Mo
 
 def _build(chosen: ModelSettings, entities: int, relations: int) -> Model:
     if chosen.members:
-        return Mean([_build(member.model, entities, relations) for member in chosen.members])
+        return Ensemble([_build(member.model, entities, relations) for member in chosen.members])
     return build(
         chosen.name,
         entities,
@@ -114,6 +105,7 @@ def make_loss(training: TrainingSettings, model: Model, index: QueryIndex) -> Lo
     """
     assert isinstance(training.loss, LossSettings)
     assert isinstance(training.regularizer, RegularizerSettings)
+    model = model.trained
     loss, regularizer = training.loss.build(model, index), training.regularizer.build(model)
     terms = [] if regularizer is None else [regularizer]
     if training.relation_prediction_weight:

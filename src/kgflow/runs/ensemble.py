@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kgflow.config import ENSEMBLE, Experiment, Member, ModelSettings
 from kgflow.errors import KgflowError
-from kgflow.models import Mean
+from kgflow.models import Ensemble
 from kgflow.runs.run import Run
 from kgflow.runs.store import new_run, run_config
 from kgflow.runs.training import evaluate_and_calibrate
@@ -61,7 +61,7 @@ def ensemble(
     )
     experiment = _experiment(opened, model)
     directory, data = Path(out), opened[0].data
-    config, mean = run_config(experiment, data), Mean([run.model for run in opened])
+    config, mean = run_config(experiment, data), Ensemble([run.model for run in opened])
     with new_run(directory, config, data, force) as draft:
         save_model(draft / "model.safetensors", mean)
         (draft / "history.jsonl").touch()  # without epochs, as an ensemble is not trained

@@ -24,7 +24,7 @@ def key_map(model: Model) -> KeyEncoder:
     """
     own = AutogradKeys(model.encode_keys)
     rows = _random(model, 16, model.entity.weight.shape[1])
-    for found in _candidates(model, model.entity.plain(rows)):
+    for found in _candidates(model, model.entity.without_bias(rows)):
         candidate = BiasedKeys(found) if model.entity.has_bias else found
         if _agree(candidate, own, rows):
             return candidate
@@ -34,7 +34,8 @@ def key_map(model: Model) -> KeyEncoder:
 def _candidates(model: Model, rows: Tensor) -> Iterator[KeyEncoder]:
     yield IdentityKeys()
     yield from _folded(model, rows)
-    found = coordinates(model.flow(rows)) if isinstance(model, FlowModel) else None
+    base = model.base
+    found = coordinates(base.flow(rows)) if isinstance(base, FlowModel) else None
     if found is None or sum(part.shape[-1] for part in found.parts) != rows.shape[1]:
         return
     pairs = list(zip(found.parts, rows.chunk(len(found.parts), dim=1), strict=True))

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from kgflow.config import REGULARIZERS, Component, Group
 from kgflow.errors import KgflowError
-from kgflow.models import Embedding, Model, is_distance
+from kgflow.models import Embedding, Model
 from kgflow.training.losses.base import Batch
 from kgflow.training.losses.terms import Term
 from kgflow.training.row_updates import Lookup
@@ -94,7 +94,7 @@ class N3(Term):
         """Return the sum of cubed moduli of embeddings ``(P, w)``, ``(P,)``."""
         parts = table.split(rows)
         if len({part.shape[-1] for part in parts}) > 1:
-            return table.plain(rows).abs().pow(3).sum(-1)
+            return table.without_bias(rows).abs().pow(3).sum(-1)
         square = sum((part.square() for part in parts), rows.new_zeros(()))
         # The root has an infinite slope at 0; so close to 0 the slope is finite.
         return (square * (square + 1e-30).sqrt()).sum(-1)
@@ -120,14 +120,14 @@ class Dura(Term):
         self.model, self.weight = model, weight
         if model.interaction is not None:
             raise KgflowError(f"{model.name} does not score by an inner product: regularize by n3")
-        self.scale = 0.25 if is_distance(model) else 1.0
+        self.scale = 0.25 if model.is_squared_distance else 1.0
 
     def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
         """Yield the penalty of query vectors, then of key vectors."""
         relations = len(self.model.relation)
         pairs, share = _distinct(batch.h * relations + batch.r, batch.weight)
         heads, relation = pairs // relations, pairs % relations
-        Q = self.model.ask(entity(heads), relation).Q
+        Q = self.model.encode_query_ids(entity(heads), relation).Q
         yield self.weight * self.scale * (Q.square().sum(-1) * share).sum()
         tails, share = _distinct(batch.t, batch.weight)
         K = self.model.encode_keys(entity(tails)).K

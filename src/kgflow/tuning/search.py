@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kgflow.config import Experiment, expand, merge
 from kgflow.data import Dataset
 from kgflow.errors import KgflowError
-from kgflow.models import build
+from kgflow.models import variant
 from kgflow.runs.build import complete
 from kgflow.runs.training import best_validation
 from kgflow.training import Diverged, Record
@@ -47,7 +47,7 @@ class HyperparameterSearch:
         """Return the protocol for the model of this search."""
         experiment = self.experiment({})
         model = experiment.model
-        inner_product = build(model.name, 1, 2, model.dim, model.options).interaction is None
+        inner_product = not variant(model.name, model.options).card.pairwise
         return self.protocol(inner_product, experiment.training.epochs)
 
 

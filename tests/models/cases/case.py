@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import torch
 from scipy import special
 
-from kgflow.models import Model, build
+from graphs import VARIANTS, build
+from kgflow.models import Model
 
 E, R = 7, 4
 
@@ -18,6 +19,7 @@ Parts = dict[str, list[float]]
 class Case:
     """A model with its options, and its score once more: of plain numbers, straight from its paper.
 
+    model: label of the variant.
     score: of the model (for what is in neither table) and the rows of h, r and t.
     images: f_r ∘ f_h and f_t for one coordinate, where the score is a Wasserstein distance.
     restricted: whether it is one for r_σ >= 0 only.
@@ -34,9 +36,14 @@ class Case:
     dim: int = 3
     stepped: bool = False
 
+    @property
+    def all_options(self) -> dict:
+        """Options of the variant and of the case."""
+        return VARIANTS[self.model][1] | self.options
+
     def make(self, seed: int = 0, away_from_zero: float = 0.0) -> Model:
         """In float64, with parameters of all signs, some of them zero unless kept away."""
-        model = build(self.model, E, R, self.dim, self.options).double().eval()
+        model = build(self.model, E, R, self.dim, options=self.options).double().eval()
         generator = torch.Generator().manual_seed(seed)
         for table in (model.entity, model.relation):
             weight = torch.randn(table.weight.shape, dtype=torch.float64, generator=generator)

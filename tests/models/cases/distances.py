@@ -32,13 +32,15 @@ def circle(h, r, t):
 
 
 CASES = {
-    "transe-l1": Case("transe-l1", coordinatewise(transe_l1)),
-    "transe-l2": Case("transe-l2", transe_l2),
+    "transe norm=l1": Case("transe norm=l1", coordinatewise(transe_l1)),
+    "transe norm=l2": Case("transe norm=l2", transe_l2),
     "rotate": Case("rotate", coordinatewise(lambda *rows: -abs(moved(*rows))), dim=6),
-    "rotate-squared": Case(
-        "rotate-squared", coordinatewise(lambda *rows: -(abs(moved(*rows)) ** 2)), dim=6
+    "rotate norm=squared-l2": Case(
+        "rotate norm=squared-l2", coordinatewise(lambda *rows: -(abs(moved(*rows)) ** 2)), dim=6
     ),
-    "toruse-l1": Case("toruse-l1", coordinatewise(lambda *rows: -2 * torus(*rows))),
-    "toruse-l2": Case("toruse-l2", coordinatewise(lambda *rows: -4 * torus(*rows) ** 2)),
-    "toruse-el2": Case("toruse-el2", coordinatewise(lambda *rows: -(circle(*rows) ** 2) / 4)),
+    "toruse": Case("toruse", coordinatewise(lambda *rows: -2 * torus(*rows))),
+    "toruse norm=l2": Case("toruse norm=l2", coordinatewise(lambda *rows: -4 * torus(*rows) ** 2)),
+    "toruse norm=el2": Case(
+        "toruse norm=el2", coordinatewise(lambda *rows: -(circle(*rows) ** 2) / 4)
+    ),
 }

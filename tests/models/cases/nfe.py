@@ -209,23 +209,23 @@ CASES = {
     "nfe-2 0": Case(
         "nfe-2", coordinatewise(eq13), {"uncertainty": 0.0}, kinked_images, lambda z: 0.0
     ),
-    "nfe-2-paper": Case(
-        "nfe-2-paper", coordinatewise(printed(NORMAL)), {}, kinked_images, restricted=True
+    "nfe-2 form=paper": Case(
+        "nfe-2 form=paper", coordinatewise(printed(NORMAL)), {}, kinked_images, restricted=True
     ),
-    "nfe-2-paper uniform": Case(
-        "nfe-2-paper",
+    "nfe-2 form=paper uniform": Case(
+        "nfe-2 form=paper",
         coordinatewise(printed(UNIFORM)),
         {"x0": "uniform"},
         kinked_images,
         uniform,
         restricted=True,
     ),
-    "nfe-2-paper 1/4": Case(
-        "nfe-2-paper", coordinatewise(printed(NORMAL, 2)), {"uncertainty": 1 / 4}
+    "nfe-2 form=paper 1/4": Case(
+        "nfe-2 form=paper", coordinatewise(printed(NORMAL, 2)), {"uncertainty": 1 / 4}
     ),
     "nfe-3": Case("nfe-3", coordinatewise(eq15(0.001))),
     "nfe-3 high floor": Case("nfe-3", coordinatewise(eq15(0.7)), {"floor": 0.7}),
-    "nfe-3-softplus": Case("nfe-3-softplus", coordinatewise(eq15_softplus)),
+    "nfe-3 scale=softplus": Case("nfe-3 scale=softplus", coordinatewise(eq15_softplus)),
 }
 
 for x0, c in OTHERS.items():
@@ -235,11 +235,11 @@ for x0, c in OTHERS.items():
     score = coordinatewise(oriented(c))
     CASES[f"nfe-2 {x0}"] = Case("nfe-2", score, chosen, kinked_images, PPF[x0])
     score = coordinatewise(printed(c))
-    CASES[f"nfe-2-paper {x0}"] = Case(
-        "nfe-2-paper", score, chosen, kinked_images, PPF[x0], restricted=True
+    CASES[f"nfe-2 form=paper {x0}"] = Case(
+        "nfe-2 form=paper", score, chosen, kinked_images, PPF[x0], restricted=True
     )
 
-for degree, model in enumerate(("nfe-k", "nfe-k-quadratic", "nfe-k-cubic"), start=1):
+for degree, model in enumerate(("nfe-k", "nfe-k degree=2", "nfe-k degree=3"), start=1):
     for x0 in ("normal", "uniform", *OTHERS):
         CASES[f"{model} {x0}"] = Case(
             model,

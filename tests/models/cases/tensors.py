@@ -37,7 +37,7 @@ def tucker(model, h, r, t):
 
 
 def tucker_flow(model, h, r, t):
-    W, p, n = model.core.tolist(), range(model.components), model.dim
+    W, p, n = model.core.tolist(), range(model.options.components), model.dim
 
     def numbers(row, i):
         """μ and σ of the i-th function, coordinate by coordinate."""
@@ -168,9 +168,9 @@ CASES = {
     "tucker-flow 3": Case("tucker-flow", tucker_flow, {"components": 3}),
     "dihedral": Case("dihedral", dihedral, dim=6, stepped=True),
     "nage-so3": Case("nage-so3", distance(so3_gaps), dim=6),
-    "nage-so3-squared": Case("nage-so3-squared", squared(so3_gaps), dim=6),
+    "nage-so3 norm=squared-l2": Case("nage-so3 norm=squared-l2", squared(so3_gaps), dim=6),
     "nage-su2": Case("nage-su2", distance(su2_gaps), dim=8),
-    "nage-su2-squared": Case("nage-su2-squared", squared(su2_gaps), dim=8),
+    "nage-su2 norm=squared-l2": Case("nage-su2 norm=squared-l2", squared(su2_gaps), dim=8),
     "conve": Case("conve", conve, {"channels": 3, "hidden_dropout": 0.5}, dim=12),
     "hyper": Case("hyper", hyper, {"channels": 3, "hidden_dropout": 0.5}, dim=12),
 }

@@ -56,8 +56,8 @@ def transg(components):
 
 
 CASES = {
-    "kg2e-kl": Case("kg2e-kl", kg2e_kl),
-    "kg2e-el": Case("kg2e-el", kg2e_el),
+    "kg2e": Case("kg2e", kg2e_kl),
+    "kg2e divergence=el": Case("kg2e divergence=el", kg2e_el),
     "transg": Case("transg", transg(4)),
     "transg 1": Case("transg", transg(1), {"components": 1}),
     "transg 3": Case("transg", transg(3), {"components": 3}, dim=2),

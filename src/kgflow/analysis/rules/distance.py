@@ -21,8 +21,7 @@ from kgflow.flows import (
     TorusNorm,
     Variable,
 )
-from kgflow.models import Model
-from kgflow.models.base import FlowModel
+from kgflow.models import FlowModel, Model
 
 MAX_ENTITIES = 2048
 """Number of sampled entities."""
@@ -61,9 +60,10 @@ class RelationDistance:
     @torch.no_grad()
     def of(cls, model: Model) -> "RelationDistance | None":
         """Return None for models without relation functions, or with inner product similarity."""
-        if not isinstance(model, FlowModel) or isinstance(model.D, InnerProduct):
+        base = model.base
+        if not isinstance(base, FlowModel) or isinstance(base.D, InnerProduct):
             return None
-        return cls(model)
+        return cls(base)
 
     @cached_property
     def mean_distance(self) -> float:
@@ -195,8 +195,9 @@ IDENTITY = Affine(torch.zeros(()), torch.ones(()))
 
 
 def _function(model: Model, d: int) -> Function:
-    if isinstance(model, FlowModel):
-        f = model.f_relation(*model.relation.split(model.relation.weight.detach().cpu()[d]))
+    base = model.base
+    if isinstance(base, FlowModel):
+        f = base.f_relation(*base.relation.split(base.relation.weight.detach().cpu()[d]))
         if isinstance(f, Linear):
             return f
     raise KgflowError(f"{model.name} has no histograms of rules: its relations are not σ x + μ")

@@ -140,7 +140,7 @@ class QueryLoss(Loss):
         """Encode head embeddings ``(B, w)`` and relation ids ``(B,)``, with dropout in training."""
         if self.model.training:
             heads = self.model.entity.drop(heads, self.dropout)
-        query = self.model.ask(heads, relations)
+        query = self.model.encode_query_ids(heads, relations)
         Q = query.Q
         if self.query_dropout:
             Q = dropout(Q, self.query_dropout, self.model.training)

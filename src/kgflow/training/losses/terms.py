@@ -10,6 +10,7 @@ from torch import Tensor
 
 from kgflow.kernels import TILE, blocks
 from kgflow.models import Model
+from kgflow.models.protocols import RelationScores
 from kgflow.training.losses.base import Batch, Loss
 from kgflow.training.row_updates import Lookup, Rows, Update
 
@@ -115,15 +116,17 @@ class RelationPrediction(Term):
     def _size(self) -> int:
         """Return the number of triples whose scores, or queries, fill a tile."""
         entity, relation = self.model.entity.weight, self.model.relation.weight
-        at_once = self.model.score_relations(entity[:1], entity[:1], relation[:1]) is not None
+        at_once = isinstance(self.model.base, RelationScores)
         width = 1 if at_once else max(entity.shape[1], relation.shape[1])
         return max(1, TILE // (len(relation) * width))
 
     def _scores(self, h: Tensor, t: Tensor) -> Tensor:
         """Score entity embeddings ``(P, w)`` with every relation, ``(P, R)``."""
-        table = self.model.relation.weight
-        found = self.model.score_relations(h, t, table)
-        return self._one_by_one(h, t, table) if found is None else found
+        table, entity, base = self.model.relation.weight, self.model.entity, self.model.base
+        if not isinstance(base, RelationScores):
+            return self._one_by_one(h, t, table)
+        found = base.score_relations(entity.without_bias(h), entity.without_bias(t), table)
+        return found + entity.bias(t)[:, None] if entity.has_bias else found
 
     def _one_by_one(self, h: Tensor, t: Tensor, table: Tensor) -> Tensor:
         heads, shape = h.repeat_interleave(len(table), dim=0), (len(h), len(table))

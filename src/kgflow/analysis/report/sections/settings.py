@@ -82,7 +82,8 @@ def _rows(columns: list[dict[str, str]]) -> list[list[str]]:
 
 
 def _model(run: Run) -> dict[str, str]:
-    card, config = run.model.card, run.config.model
+    base, config = run.model.base, run.config.model
+    card = base.variant(base.options).card
     parameters = sum(p.numel() for p in run.model.parameters())
     return {
         "model": config.name,

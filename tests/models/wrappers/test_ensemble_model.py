@@ -1,12 +1,12 @@
-"""The mean of several models: one model, one matrix product."""
+"""Ensemble: the mean of the scores of several models, by one matrix product."""
 
 import pytest
 import torch
 
-from graphs import ALL_MODELS, random_graph, random_model
+from graphs import ALL_MODELS, VARIANTS, build, random_graph, random_model
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
-from kgflow.models import Mean, build
+from kgflow.models import Ensemble
 from laws import close
 
 DATA = random_graph()
@@ -19,32 +19,32 @@ def everything():
 
 
 def twice(make):
-    """Models, and the same once more for a mean, which takes their rows."""
-    return make(), Mean(make()).eval()
+    """Return models, and an ensemble of the same models, which takes their embeddings."""
+    return make(), Ensemble(make()).eval()
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_scores_are_means(name):
-    models, mean = twice(lambda: [random_model(name, DATA), random_model("nfe-1", DATA, dim=4)])
+    models, ensemble = twice(lambda: [random_model(name, DATA), random_model("nfe-1", DATA, dim=4)])
     h, r, t = everything()
-    close(mean.score(h, r, t), sum(m.score(h, r, t) for m in models) / 2, 1e-9)
+    close(ensemble.score(h, r, t), sum(m.score(h, r, t) for m in models) / 2, 1e-9)
 
 
 @pytest.mark.parametrize("name", sorted(set(ALL_MODELS) - set(PRODUCTS)))
 def test_models_that_are_no_matrix_product_are_refused(name):
-    with pytest.raises(KgflowError, match=f"{name} is no matrix product"):
-        Mean([random_model("nfe-1", DATA), random_model(name, DATA)])
+    with pytest.raises(KgflowError, match=f"{VARIANTS[name][0]} is no matrix product"):
+        Ensemble([random_model("nfe-1", DATA), random_model(name, DATA)])
 
 
 def every_kind(seed=0):
-    """One of every way in which a model can differ from its plain self."""
+    """Return one model of every wrapper."""
     torch.manual_seed(seed)
     settings = [
         ("nfe-1", {"bidirectional": True}),
         ("complex", {"bidirectional": True}),
         ("complex", {"inverse_relations": False}),
         ("distmult", {"bias": True}),
-        ("nfe-1", {"chosen": {"uncertainty": 0.25}}),
+        ("nfe-1", {"options": {"uncertainty": 0.25}}),
         ("conve", {}),
     ]
     models = [build(name, E, 2 * R, 12, **given).double().eval() for name, given in settings]
@@ -56,15 +56,15 @@ def every_kind(seed=0):
 
 
 def test_all_kinds_of_models_go_together():
-    models, mean = twice(every_kind)
+    models, ensemble = twice(every_kind)
     h, r, t = everything()
-    close(mean.score(h, r, t), sum(m.score(h, r, t) for m in models) / len(models), 1e-9)
+    close(ensemble.score(h, r, t), sum(m.score(h, r, t) for m in models) / len(models), 1e-9)
 
 
 def test_ranks_are_those_of_the_mean():
-    models, mean = twice(every_kind)
+    models, ensemble = twice(every_kind)
     questions, known = DATA.index(DATA.test), DATA.queries()
-    found = rank(mean, questions, known)
+    found = rank(ensemble, questions, known)
     scores = []
     for m in models:
         query, keys = m.query(*map(torch.from_numpy, (found.h, found.r))), m.keys(torch.arange(E))
@@ -75,9 +75,9 @@ def test_ranks_are_those_of_the_mean():
         assert found.rank("realistic")[i] == 1 + (S[i, rivals] > S[i, t]).sum()
 
 
-def test_of_nfe_1_it_is_nfe_1():
-    """Coordinates side by side, each shrunk by the root of how many models there are."""
-    models, mean = twice(lambda: [random_model("nfe-1", DATA, dim=4, seed=s) for s in range(3)])
+def test_an_ensemble_of_nfe_1_is_nfe_1():
+    """Coordinates side by side, divided by the root of the number of models."""
+    models, ensemble = twice(lambda: [random_model("nfe-1", DATA, dim=4, seed=s) for s in range(3)])
     whole = random_model("nfe-1", DATA, dim=12)
     for table in ("entity", "relation"):
         parts = [getattr(m, table).split(getattr(m, table).weight.detach()) for m in models]
@@ -86,20 +86,20 @@ def test_of_nfe_1_it_is_nfe_1():
         sigma /= 3**0.5 if table == "entity" else 1.0
         getattr(whole, table).weight.data = torch.cat([mu, sigma], dim=1)
     h, r, t = everything()
-    close(mean.score(h, r, t), whole.score(h, r, t), 1e-10)
+    close(ensemble.score(h, r, t), whole.score(h, r, t), 1e-10)
 
 
-def test_its_state_is_all_it_needs():
-    mean, again = Mean(every_kind()).eval(), Mean(every_kind(seed=1)).eval()
+def test_the_state_dict_is_complete():
+    ensemble, again = Ensemble(every_kind()).eval(), Ensemble(every_kind(seed=1)).eval()
     h, r, t = everything()
-    assert not torch.equal(mean.score(h, r, t), again.score(h, r, t))
-    again.load_state_dict(mean.state_dict())
-    assert torch.equal(mean.score(h, r, t), again.score(h, r, t))
+    assert not torch.equal(ensemble.score(h, r, t), again.score(h, r, t))
+    again.load_state_dict(ensemble.state_dict())
+    assert torch.equal(ensemble.score(h, r, t), again.score(h, r, t))
 
 
 @pytest.mark.parametrize("sizes", [(6, 2), (5, 4)])
-def test_models_of_others_are_refused_and_stay_whole(sizes):
+def test_models_of_other_sizes_are_refused_and_keep_their_embeddings(sizes):
     model = build("nfe-1", 5, 2, 4)
     with pytest.raises(KgflowError, match="same entities and relations"):
-        Mean([model, build("nfe-1", *sizes, 4)])
+        Ensemble([model, build("nfe-1", *sizes, 4)])
     assert model.entity.weight.shape == (5, 8)

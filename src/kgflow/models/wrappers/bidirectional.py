@@ -1,0 +1,83 @@
+"""Bidirectional scoring: the mean of a triple's scores in both directions."""
+
+import torch
+from torch import Tensor
+
+from kgflow.errors import KgflowError
+from kgflow.flows import Keys, Query
+from kgflow.models.base import Model
+from kgflow.models.protocols import InverseQueries, InvertibleRelations
+from kgflow.models.wrappers.base import Wrapper
+
+
+class Bidirectional(Wrapper):
+    r"""Model that scores answers by the mean of both directions; only for evaluation.
+
+    .. math:: \bar f(h, r, t) = \tfrac12 \big(f(h, r, t) + f(t, r^{-1}, h)\big)
+
+    With inverse relations a triple has two scores, which are learned independently. Their mean is
+    like an ensemble of two models, and the same in both directions. It is a matrix product again,
+
+    .. math:: \bar f = \tfrac12 (Q + \overleftarrow Q_K) K^T + \tfrac12 \overleftarrow Q_F F^T
+              + \tfrac12 (a + \overleftarrow a) + b,
+
+    with :math:`\overleftarrow Q, \overleftarrow a` of the queries in the other direction and
+    additional key vectors F (see `InverseQueries`). Losses use the wrapped model, `trained`.
+
+    Args:
+        model: matrix product with inverse relations in closed form.
+
+    Example:
+        >>> from kgflow.models import build
+        >>> model = Bidirectional(build("nfe-1", entities=3, relations=2, dim=4))
+        >>> h, r, t = torch.tensor([[0], [0], [2]])
+        >>> torch.allclose(model.score(h, r, t), model.score(t, r + 1, h))
+        True
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        able = isinstance(model.base, InvertibleRelations | InverseQueries)
+        if model.interaction is not None or not able:
+            raise KgflowError(
+                f"{model.name} has no bidirectional scoring: leave it out, or use nfe-1,"
+                " nfe-1-complex, complex or another model that has it"
+            )
+
+    @property
+    def trained(self) -> Model:
+        """The wrapped model."""
+        return self.model
+
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
+        """Encode queries of both directions.
+
+        Args:
+            h: head embeddings, ``(B, w)``.
+            r: embeddings of relations and of their inverse relations side by side, ``(B, 2v)``.
+        """
+        there, back = r.chunk(2, dim=-1)
+        return self._mean(self.model.encode_query(h, there), h, back)
+
+    def encode_query_ids(self, h: Tensor, r: Tensor) -> Query:
+        """Encode queries of both directions, of head embeddings and relation ids ``(B,)``."""
+        back = self.relation(self.inverse_ids(r))
+        return self._mean(self.model.encode_query_ids(h, r), h, back)
+
+    def encode_keys(self, t: Tensor) -> Keys:
+        """Encode tails, with the additional key vectors."""
+        (K, b), base = self.model.encode_keys(t), self.base
+        F = base.extra_keys(t) if isinstance(base, InverseQueries) else t[:, :0]
+        return Keys(torch.cat([K, F], dim=1), b)
+
+    def _mean(self, query: Query, h: Tensor, back: Tensor) -> Query:
+        inverse, width = self._inverse_query(h, back), query.Q.shape[1]
+        Q = torch.cat([query.Q + inverse.Q[:, :width], inverse.Q[:, width:]], dim=1)
+        return Query(Q / 2, (query.a + inverse.a) / 2)
+
+    def _inverse_query(self, h: Tensor, r: Tensor) -> Query:
+        base = self.base
+        if isinstance(base, InverseQueries):
+            return base.encode_inverse_query(h, r)
+        assert isinstance(base, InvertibleRelations)
+        return self.model.encode_query(h, base.inverse_relation(r))
