@@ -120,7 +120,8 @@ def choose_transform(entities: EncodedEntities, exhaustive: bool) -> KeyTransfor
 
     Example:
         >>> K = torch.tensor([[1.0, 2.0], [0.5, 0.0], [3.0, 1.0]])
-        >>> found = choose_transform(EncodedEntities(K, lambda K: (K, -2 * K.square().sum(1))), True)
+        >>> entities = EncodedEntities(K, lambda K: (K, -2 * K.square().sum(1)))
+        >>> found = choose_transform(entities, exhaustive=True)
         >>> found.name, found.parameter
         ('distance', 2.0)
         >>> choose_transform(EncodedEntities(K, lambda K: (K, K[:, 0])), exhaustive=True).name
