@@ -3,9 +3,25 @@
 import numpy as np
 import torch
 
+from kgflow import models
 from kgflow.config import Experiment, expand, parse
 from kgflow.data import Dataset, Triples, Vocabulary
-from kgflow.models import MODELS, build
+from kgflow.models import MODELS, variants
+from kgflow.models.listing import label
+
+VARIANTS = {label(name, chosen): (name, chosen) for name in MODELS for chosen in variants(name)}
+"""Name and options of every variant of every model, by a label such as "transe norm=l1"."""
+
+ALL_MODELS = sorted(VARIANTS)
+
+BIASED = [key for key in ALL_MODELS if "bias" not in MODELS[VARIANTS[key][0]].entity_parts]
+"""Variants without an entity bias, to which one can be added."""
+
+
+def build(key, entities, relations, dim, options=None, **given):
+    """Build a variant by its label."""
+    name, chosen = VARIANTS.get(key, (key, {}))
+    return models.build(name, entities, relations, dim, chosen | (options or {}), **given)
 
 
 def random_graph(entities=17, relations=3, facts=60, seed=0, weighted=False, held_out=8):
@@ -36,12 +52,6 @@ def random_model(name, data, dim=12, seed=0, dtype=torch.float64, spread=1.0, **
     for parameter in model.parameters():
         parameter.data.uniform_(-spread, spread)
     return model.eval()
-
-
-ALL_MODELS = sorted(MODELS)
-
-BIASED = [name for name in ALL_MODELS if "bias" not in MODELS[name].entity_parts]
-"""Those that can be given a bias: all but those that have one."""
 
 
 def make_experiment(settings, defaults=()):

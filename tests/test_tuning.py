@@ -10,7 +10,8 @@ from graphs import random_graph
 from kgflow.config import Experiment, read
 from kgflow.data import REDUCTIONS, Dataset, Triples, Vocabulary, entity_sample, k_core
 from kgflow.errors import KgflowError
-from kgflow.runs.training import best_validation, run_experiment, settle
+from kgflow.runs.build import complete
+from kgflow.runs.training import best_validation, run_experiment
 from kgflow.tuning import (
     HyperbandProtocol,
     HyperparameterSearch,
@@ -24,6 +25,8 @@ from kgflow.tuning.paper import GRIDS, INITIAL
 pytest.importorskip("optuna", reason="the extra `tune` is not installed")
 
 DATA = random_graph(entities=20, facts=150)
+MARGIN, LR = "training.loss.margin", "training.optimizer.lr"
+BATCH_SIZE = "training.batch_size"
 BASE = {"data": "random", "model": {"dim": 2}, "training": {"epochs": 1}}
 
 
@@ -34,7 +37,7 @@ def searched(trials, protocol=TpeProtocol, storage=None, base=BASE, **more):
 
 def test_the_papers_order_finds_the_best_of_each_line():
     """With a made-up goal: every line is tried whole, in turn, from the best so far."""
-    goal = {"margin": 9.0, "lr": 0.003, "decay": 1.0, "batch_size": 128}
+    goal = {MARGIN: 9.0, LR: 0.003, "training.lr_schedule.decay": 1.0, BATCH_SIZE: 128}
 
     def value(settings):
         return -sum(abs(GRIDS[k].index(settings[k]) - GRIDS[k].index(goal[k])) for k in GRIDS)
@@ -44,10 +47,10 @@ def test_the_papers_order_finds_the_best_of_each_line():
         tried.append((settings, value(settings)))
     assert len(tried) == PaperProtocol.default_trials
     assert max(tried, key=lambda pair: pair[1])[0] == goal
-    assert [s["margin"] for s, _ in tried[:16]] == list(GRIDS["margin"])
-    assert all(s == INITIAL | {"margin": s["margin"]} for s, _ in tried[:16])
-    assert {s["margin"] for s, _ in tried[16:]} == {9.0}
-    assert [k for k, _ in itertools.groupby(s["batch_size"] for s, _ in tried)] == [
+    assert [s[MARGIN] for s, _ in tried[:16]] == list(GRIDS[MARGIN])
+    assert all(s == INITIAL | {MARGIN: s[MARGIN]} for s, _ in tried[:16])
+    assert {s[MARGIN] for s, _ in tried[16:]} == {9.0}
+    assert [k for k, _ in itertools.groupby(s[BATCH_SIZE] for s, _ in tried)] == [
         512, 128, 256, 1024,
     ]  # fmt: skip
 
@@ -61,10 +64,14 @@ def test_started_trials_come_last():
 
 def test_the_papers_protocol_on_a_graph():
     search, found = searched(3, PaperProtocol)
-    assert sorted(t.settings["margin"] for t in found) == [0.0, 1.0, 2.0]
+    assert sorted(t.settings[MARGIN] for t in found) == [0.0, 1.0, 2.0]
     assert found[0].mrr == max(t.mrr for t in found)
     best = best_experiment(search, found).training
-    assert (best.margin, best.lr, best.dropout) == (found[0].settings["margin"], 0.001, 0.0)
+    assert (best.loss.margin, best.optimizer.lr, best.loss.dropout) == (
+        found[0].settings[MARGIN],
+        0.001,
+        0.0,
+    )
 
 
 def test_a_search_goes_on_where_it_stopped(tmp_path):
@@ -297,8 +304,8 @@ def test_settings_are_judged_by_the_facts_that_choose_an_epoch(tmp_path):
     data = random_graph(entities=20, facts=150, held_out=24)
     found = {}
     for held_out in (0.0, 0.5):
-        training = {"epochs": 2, "held_out": held_out}
-        experiment = settle(BASE | {"training": training}, "test")
+        training = {"epochs": 2, "conformal_fraction": held_out}
+        experiment = complete(BASE | {"training": training}, "test")
         run = run_experiment(experiment, data, tmp_path / str(held_out))
         found[held_out] = best_validation(experiment, data)
         assert found[held_out] == max(record["mrr"] for record in run.history)

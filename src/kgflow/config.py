@@ -316,12 +316,12 @@ def _type_name(annotation: object) -> str:
 T = TypeVar("T", bound=Settings)
 
 
-def parse(kind: type[T], values: Mapping[str, Any], source: str) -> T:
+def parse(kind: type[T], values: Mapping[str, Any], source: str, key: str = "") -> T:
     """Validate settings; raise one sentence about the first problem."""
     try:
         return kind.model_validate(dict(values))
     except ValidationError as error:
-        raise KgflowError(f"{source}: {sentence(kind, error)}") from None
+        raise KgflowError(f"{source}: {sentence(kind, error, key)}") from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -147,7 +147,7 @@ def test_points_are_most_certain_and_have_no_density(tmp_path):
 
 
 def test_gaussians_have_uncertain_entities_and_no_relations(tmp_path):
-    run = kgflow.train(random_graph(), "kg2e-kl", dim=3, epochs=1, out=tmp_path / "run")
+    run = kgflow.train(random_graph(), "kg2e", dim=3, epochs=1, out=tmp_path / "run")
     assert entity_uncertainty(run)["entropy_change"].is_finite().all()
     with pytest.raises(KgflowError, match="no entropies of relations"):
         relation_uncertainty(run)

@@ -12,8 +12,18 @@ from kgflow.data import Dataset, Triples, Vocabulary
 def world(tmp_path_factory):
     """A small run that learned enough of the embedded data set."""
     out = tmp_path_factory.mktemp("rules") / "world"
-    settings = {"dim": 32, "epochs": 25, "lr": 0.06, "decay": 0.95, "batch_size": 256}
-    return kgflow.train("world", **settings, dropout=0.0, average=0.0, eval_every=25, out=out)
+    common = {"dim": 32, "epochs": 25, "lr": 0.06, "batch_size": 256}
+    return kgflow.train(
+        "world",
+        **common,
+        settings={
+            "training.lr_schedule.decay": 0.95,
+            "training.loss.dropout": 0.0,
+            "training.ema_decay": 0.0,
+            "training.validate_every": 25,
+        },
+        out=out,
+    )
 
 
 def sentences(frame, kind=None):
@@ -72,8 +82,10 @@ def cousins():
 
 @pytest.mark.parametrize("model", ["nfe-1", "complex"])
 def test_rules_of_a_family_are_found(tmp_path, model):
-    settings = {"dim": 24, "epochs": 30, "lr": 0.1, "dropout": 0.0, "average": 0.0}
-    run = kgflow.train(cousins(), model, out=tmp_path / "run", **settings)
+    settings = {"training.loss.dropout": 0.0, "training.ema_decay": 0.0}
+    run = kgflow.train(
+        cousins(), model, 24, epochs=30, lr=0.1, settings=settings, out=tmp_path / "run"
+    )
     found = learned_rules(run)
     agreed = found.filter(found["agreement"] == "both")["rule"].to_list()
     assert {

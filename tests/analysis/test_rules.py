@@ -63,7 +63,7 @@ def composed(f, g):
 
 
 def test_every_family_has_distances():
-    assert {"nfe-1", "nfe-2", "nfe-k", "transe", "rotate", "toruse-l1", "mobiuse"} <= set(
+    assert {"nfe-1", "nfe-2", "nfe-k", "transe", "rotate", "toruse", "mobiuse"} <= set(
         WITH_DISTANCE
     )
     assert {"nage-so3", "nfe-1-sigma"} <= set(WITH_DISTANCE)
@@ -94,7 +94,9 @@ def test_a_composed_relation_is_the_composition(name):
     assert back > 1e-3 or set(both) != {"mu", "sigma"}, "affine functions do not commute"
 
 
-@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "rotate", "toruse-l2", "nage-su2", "mobiuse"])
+@pytest.mark.parametrize(
+    "name", ["nfe-1", "nfe-2", "rotate", "toruse norm=l2", "nage-su2", "mobiuse"]
+)
 def test_whole_turns_and_inverses_close(name):
     """f⁻¹ ∘ f is the identity; on rings and circles so is a whole turn."""
     model = model_of(name)
@@ -108,7 +110,7 @@ def test_whole_turns_and_inverses_close(name):
         there = model.f_relation(*model.relation.split(model.relation.weight.detach()[1]))
         torch.testing.assert_close(there.forward(x), forth.forward(x))
     else:
-        turn = {"rotate": 2 * torch.pi, "toruse-l2": 3.0, "mobiuse": 0.0}[name]
+        turn = {"rotate": 2 * torch.pi, "toruse norm=l2": 3.0, "mobiuse": 0.0}[name]
         put(model, 1, {key: turn - value for key, value in of(model, 0).items()})
     distances = RelationDistance.of(model)
     assert distances.closure(Rule((R,), 1, R)) < 1e-12

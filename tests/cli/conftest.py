@@ -7,6 +7,8 @@ import pytest
 
 from kgflow.cli import app
 
+collect_ignore = ["toy_plugin.py"]  # its components would be registered in every test
+
 
 @pytest.fixture
 def kgflow(monkeypatch, capsys):

@@ -10,12 +10,12 @@ import kgflow as library
 @pytest.fixture(scope="module")
 def biased_run(tmp_path_factory):
     directory = tmp_path_factory.mktemp("runs") / "biased"
-    library.train("world", dim=8, epochs=2, lr=0.05, bias=True, out=directory)
+    library.train("world", dim=8, epochs=2, lr=0.05, settings={"model.bias": True}, out=directory)
     return directory
 
 
 def test_train_takes_it(answer, tmp_path):
-    flags = ("--dim", 2, "--epochs", 1, "--bias", "--out", tmp_path / "run")
+    flags = ("--dim", 2, "--epochs", 1, "--set", "model.bias=true", "--out", tmp_path / "run")
     found = answer("train", "world", *flags)
     assert found["model"]["bias"] is True
     assert found["floats_per_entity"] == 5
@@ -24,8 +24,10 @@ def test_train_takes_it(answer, tmp_path):
 
 
 def test_it_is_refused_where_there_is_one(refusal, tmp_path):
-    said = refusal("train", "world", "--model", "conve", "--bias", "--out", tmp_path / "run")
-    assert "conve has a bias of every entity as it is" in said
+    said = refusal(
+        "train", "world", "--model", "conve", "--set", "model.bias=true", "--out", tmp_path / "run"
+    )
+    assert "conve already has an entity bias" in said
     assert not list(tmp_path.iterdir())
 
 

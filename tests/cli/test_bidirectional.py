@@ -9,13 +9,24 @@ import kgflow as library
 @pytest.fixture(scope="module")
 def both_run(tmp_path_factory):
     directory = tmp_path_factory.mktemp("runs") / "both"
-    library.train("world", dim=8, epochs=2, lr=0.05, bidirectional=True, out=directory)
+    library.train(
+        "world", dim=8, epochs=2, lr=0.05, settings={"model.bidirectional": True}, out=directory
+    )
     return directory
 
 
 def test_train_takes_it(answer, tmp_path):
     found = answer(
-        "train", "world", "--dim", 2, "--epochs", 1, "--bidirectional", "--out", tmp_path / "run"
+        "train",
+        "world",
+        "--dim",
+        2,
+        "--epochs",
+        1,
+        "--set",
+        "model.bidirectional=true",
+        "--out",
+        tmp_path / "run",
     )
     assert found["model"]["bidirectional"] is True
     assert answer("evaluate", tmp_path / "run") == found["test"]
@@ -24,9 +35,16 @@ def test_train_takes_it(answer, tmp_path):
 
 def test_it_is_refused_where_a_model_cannot(refusal, tmp_path):
     said = refusal(
-        "train", "world", "--model", "nfe-2", "--bidirectional", "--out", tmp_path / "run"
+        "train",
+        "world",
+        "--model",
+        "nfe-2",
+        "--set",
+        "model.bidirectional=true",
+        "--out",
+        tmp_path / "run",
     )
-    assert "nfe-2 cannot score facts from their tails" in said
+    assert "nfe-2 has no bidirectional scoring" in said
     assert not list(tmp_path.iterdir())
 
 
@@ -47,7 +65,8 @@ def test_neighbours_are_those_of_the_distributions(both_run):
 
     run = library.open(both_run)
     measure, found = RunService(run).neighbours(0, 3)
-    K = run.model.encode_keys(run.model.entity.weight).K.detach()
+    trained = run.model.trained
+    K = trained.encode_keys(trained.entity.weight).K.detach()
     gaps = (K - K[0]).square().sum(1)
     gaps[0] = torch.inf
     assert measure == "distance"
@@ -57,15 +76,15 @@ def test_neighbours_are_those_of_the_distributions(both_run):
 def test_reports_tell_it(kgflow, both_run, tmp_path):
     code, _, err = kgflow("report", both_run, "--out", tmp_path / "page.html")
     assert code == 0, err
-    assert "answers scored from both ends" in (tmp_path / "page.html").read_text()
+    assert "bidirectional scoring" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize("model", ["nfe-1", "nfe-1-complex", "nfe-1-sigma", "nfe-1-quaternion"])
 def test_its_uncertainty_is_that_of_the_model(answer, tmp_path, model):
-    settings = {"dim": 8, "epochs": 1, "held_out": 0.0}
     found = []
     for name, both in (("plain", False), ("both", True)):
-        library.train("world", model, bidirectional=both, out=tmp_path / name, **settings)
+        settings = {"model.bidirectional": both, "training.conformal_fraction": 0.0}
+        library.train("world", model, dim=8, epochs=1, settings=settings, out=tmp_path / name)
         found.append(answer("uncertainty", tmp_path / name, "--entity", "France"))
     assert found[0] == found[1]
 

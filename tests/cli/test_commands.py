@@ -39,7 +39,7 @@ def test_train_for_people_names_the_run(kgflow, tmp_path):
     assert code == 0
     assert f"run saved in {tmp_path / 'run'}" in out
     assert "realistic" in out
-    assert "8 numbers per entity" in err
+    assert "8 floats per entity" in err
 
 
 def test_train_without_out_goes_under_runs(answer, tmp_path, monkeypatch):
@@ -62,9 +62,8 @@ def test_config_file_with_flags_on_top(answer, tmp_path):
         "dim": 4,
         "bias": False,
         "inverse_relations": True,
-        "start": 1.0,
         "bidirectional": False,
-        "options": {"x0": "uniform"},
+        "x0": "uniform",
     }
 
 
@@ -83,30 +82,47 @@ def test_tensorboard_gets_every_epoch(answer, tmp_path):
 
 def test_options_are_added_to_those_of_the_file(answer, tmp_path):
     config = tmp_path / "mine.toml"
-    config.write_text('data = "world"\n[model]\ndim = 2\n[model.options]\nuncertainty = 0.25\n')
-    flags = ("--option", "x0=uniform", "--epochs", 1, "--out", tmp_path / "run")
+    config.write_text('data = "world"\n[model]\ndim = 2\nuncertainty = 0.25\n')
+    flags = ("--set", "model.x0=uniform", "--epochs", 1, "--out", tmp_path / "run")
     found = answer("train", "--config", config, *flags)
-    assert found["model"]["options"] == {"uncertainty": 0.25, "x0": "uniform"}
+    assert (found["model"]["uncertainty"], found["model"]["x0"]) == (0.25, "uniform")
 
 
 def test_best_epoch_is_a_validated_one(answer, tmp_path):
-    flags = ("--dim", 4, "--epochs", 6, "--eval-every", 4, "--lr", "0.05")
+    flags = ("--dim", 4, "--epochs", 6, "--set", "training.validate_every=4", "--lr", "0.05")
     found = answer("train", "world", *flags, "--out", tmp_path / "run")
     assert found["best_epoch"] in (4, 6)
 
 
 def test_help_tells_the_defaults(kgflow):
-    from kgflow.config import TrainingConfig
+    from kgflow.cli.train import FLAGS
+    from kgflow.config import entries
 
     _, out, _ = kgflow("train", "--help")
-    for name, field in TrainingConfig.model_fields.items():
-        assert f"--{name.replace('_', '-')}" in out
-        assert f"[{field.default}]." in " ".join(out.replace("│", " ").split())
+    text = " ".join(out.replace("│", " ").split())
+    found = {entry.key: entry for entry in reversed(list(entries()))}
+    for flag, key in FLAGS.items():
+        assert f"--{flag.replace('_', '-')}" in text
+        assert f"{found[key].description} Default: {found[key].default}." in text
+    flags = {word for word in text.split() if word.startswith("--")}
+    assert len(flags - {"--help"}) <= 20
+
+
+def test_settings_lists_every_setting(answer, kgflow, refusal):
+    found = answer("settings")["settings"]
+    assert {"training.loss.margin", "model.dim", "seed"} <= {entry["key"] for entry in found}
+    assert all(entry["description"][0].isupper() for entry in found)
+    assert all(entry["description"].endswith(".") for entry in found)
+    margin = answer("settings", "training.loss.margin")["settings"]
+    assert [entry["default"] for entry in margin] == [3.0]
+    assert "softmax" not in margin[0]["components"]
+    assert "training.loss.gradient" in kgflow("settings", "training.loss")[1]
+    assert "did you mean training.loss.margin" in refusal("settings", "training.loss.margn")
 
 
 def test_options_reach_the_model(answer, tmp_path):
     out = tmp_path / "run"
-    options = ("--option", "uncertainty=0.25", "--option", "x0=uniform")
+    options = ("--set", "model.uncertainty=0.25", "--set", "model.x0=uniform")
     answer("train", "world", "--dim", 2, "--epochs", 1, *options, "--out", out)
     x0 = library.open(out).model.x0
     assert (x0.factor, type(x0.x0).__name__) == (0.5, "Uniform")

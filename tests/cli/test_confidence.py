@@ -22,7 +22,17 @@ COLUMNS = ("--columns", "subject,verb,object,belief")
 
 def test_train_evaluate_predict(answer, kgflow, facts, tmp_path):
     run = tmp_path / "run"
-    words = ("train", facts, *COLUMNS, "--confidence", "regress", "--dim", 4, "--epochs", 2)
+    words = (
+        "train",
+        facts,
+        *COLUMNS,
+        "--set",
+        "training.loss.confidence=regression",
+        "--dim",
+        4,
+        "--epochs",
+        2,
+    )
     answer(*words, "--out", run)
     found = answer("evaluate", run, "--confidence")
     assert found["split"] == "test"
@@ -45,6 +55,8 @@ def test_what_does_not_fit_is_refused_in_one_sentence(refusal, world_run, facts,
     assert "--confidence cannot be used with" in refusal(
         "evaluate", world_run, "--confidence", "--by", "side"
     )
-    message = refusal("train", facts, "--confidence", "hard", "--out", tmp_path / "run")
-    assert "training.confidence" in message
-    assert "'soft'" in message
+    message = refusal(
+        "train", facts, "--set", "training.loss.confidence=hard", "--out", tmp_path / "run"
+    )
+    assert "training.loss.confidence" in message
+    assert "'soft-label'" in message

@@ -14,7 +14,7 @@ COMPONENTS = {
     "model": ("model.name", "toy-model", {}),
     "loss": ("training.loss.name", "toy-loss", {"training.loss.scale": 2.5}),
     "regularizer": ("training.regularizer.name", "toy-regularizer", {}),
-    "optimizer": ("training.optimizer.name", "toy-sgd", {"training.optimizer.lr": 0.3}),
+    "optimizer": ("training.optimizer.name", "toy-sgd", {"training.optimizer.lr": 0.003}),
     "schedule": ("training.lr_schedule.name", "toy-step", {"training.lr_schedule.after": 1}),
 }
 

@@ -40,7 +40,7 @@ def test_rules_refusals(refusal, world_run, tmp_path):
     assert "unknown relation" in refusal("rules", world_run, "--relation", "adjoins")
     assert "ask for 1 rule or more" in refusal("rules", world_run, "-k", 0)
     assert "does not exist" in refusal("rules", world_run, "--plot", tmp_path / "no" / "a.png")
-    assert "is no plot file" in refusal("rules", world_run, "--plot", tmp_path / "a.doc")
+    assert "is not an image" in refusal("rules", world_run, "--plot", tmp_path / "a.doc")
 
 
 def test_answers_are_explained(answer, kgflow, world_run):
@@ -52,28 +52,3 @@ def test_answers_are_explained(answer, kgflow, world_run):
     _, out, _ = kgflow(*asked, "--explain", 1)
     assert f"explanation of {answers[0]['answer']} (rank 1):" in out
     assert "similar to " in out
-
-
-def test_figures_are_drawn_of_what_is_there(kgflow, monkeypatch, tmp_path):
-    pytest.importorskip("matplotlib")
-    from kgflow.studies import figures
-
-    monkeypatch.delenv("KGFLOW_DATA", raising=False)
-    monkeypatch.chdir(tmp_path)
-    quick = {"world": "--dim 4 --epochs 1", "wn18rr": "--epochs 1 --nonsense"}
-    monkeypatch.setattr(figures, "GRAPHS", quick)
-    code, out, err = kgflow("reproduce", "figures", "--out", "runs", "--page", "figures.md")
-    assert code == 0
-    assert "wn18rr, nfe-1 skipped" in err
-    page = (tmp_path / "figures.md").read_text()
-    assert "| world | borders is symmetric |" in out
-    assert "kgflow train world --model nfe-1 --dim 4 --epochs 1" in page
-    for picture in (tmp_path / "figures").iterdir():
-        assert f"(figures/{picture.name})" in page
-    assert len(list((tmp_path / "figures").iterdir())) == 4
-
-
-def test_figures_refusals(refusal):
-    assert "no figure is of 'umls'" in refusal("reproduce", "figures", "--data", "umls")
-    assert "leave --model out" in refusal("reproduce", "figures", "--model", "transe")
-    assert "known are small, figures" in refusal("reproduce", "xyz")

@@ -7,6 +7,8 @@ from kgflow.tuning import PROTOCOLS, TpeProtocol
 
 pytest.importorskip("optuna", reason="the extra `tune` is not installed")
 
+LR = "training.optimizer.lr"
+
 
 def test_the_best_goes_to_a_file_that_train_takes(answer, tmp_path):
     out, study = tmp_path / "best.toml", tmp_path / "study.sqlite"
@@ -16,7 +18,7 @@ def test_the_best_goes_to_a_file_that_train_takes(answer, tmp_path):
     assert found["trials"][0]["mrr"] == max(t["mrr"] for t in found["trials"])
     best = read(Experiment, out)
     assert (best.data, best.model.dim, best.training.epochs) == ("world", 2, 1)
-    assert best.training.lr == found["trials"][0]["settings"]["lr"]
+    assert best.training.optimizer.lr == found["trials"][0]["settings"][LR]
     run = answer("train", "--config", out, "--out", tmp_path / "run")
     assert run["epochs"] == 1
 
@@ -44,13 +46,13 @@ def test_a_protocol_of_the_user_is_found_by_name(answer, tmp_path):
         name, default_trials = "learning-rates", 2
 
         def suggest_settings(self, trial):
-            return {"lr": trial.suggest_categorical("lr", (0.25, 0.5))}
+            return {LR: trial.suggest_categorical(LR, (0.25, 0.5))}
 
     try:
         flags = ("--dim", 2, "--epochs", 1, "--protocol", "learning-rates")
         found = answer("tune", "world", *flags, "--out", tmp_path / "best.toml")
-        assert [set(t["settings"]) for t in found["trials"]] == [{"lr"}] * 2
-        assert {t["settings"]["lr"] for t in found["trials"]} <= {0.25, 0.5}
+        assert [set(t["settings"]) for t in found["trials"]] == [{LR}] * 2
+        assert {t["settings"][LR] for t in found["trials"]} <= {0.25, 0.5}
     finally:
         del PROTOCOLS["learning-rates"]
 
@@ -64,7 +66,7 @@ def test_refusals(refusal, tmp_path):
         "tune", "world", "--reduce", "0.5", "--reduce-by", "sampel", *out
     )
     assert "needs --reduce" in refusal("tune", "world", "--reduce-by", "sample", *out)
-    assert "share of facts" in refusal("tune", "world", "--reduce", "2", *out)
+    assert "share of triples" in refusal("tune", "world", "--reduce", "2", *out)
     assert not list(tmp_path.iterdir())
 
 

@@ -39,9 +39,7 @@ def test_one_entity_relation_and_triple(kgflow, answer, world_run):
     assert "rank among country" in out
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("--entity", "France", "--entity", "Peru")], ids=str
-)
+@pytest.mark.parametrize("words", [(), ("--entity", "France", "--entity", "Peru")], ids=str)
 def test_plots(kgflow, world_run, tmp_path, words):
     code, _, err = kgflow("uncertainty", world_run, *words, "--plot", tmp_path / "x.png")
     assert code == 0, err
@@ -88,7 +86,14 @@ def test_refusals(refusal, world_run, tmp_path):
 def test_models_without_the_notion_say_so(refusal, tmp_path):
     for name, options in (("distmult", {}), ("nfe-1", {"uncertainty": 0})):
         out = tmp_path / name
-        library.train("world", name, dim=2, epochs=1, settings={f"model.{k}": v for k, v in options.items()}, out=out)
+        library.train(
+            "world",
+            name,
+            dim=2,
+            epochs=1,
+            settings={f"model.{k}": v for k, v in options.items()},
+            out=out,
+        )
         assert f"{name} has no entropies" in refusal("uncertainty", out)
         assert f"{name} has no entropies" in refusal("uncertainty", out, "--entity", "Peru")
 

@@ -23,7 +23,12 @@ QUERIES, KNOWN = DATA.queries("test"), DATA.queries()
 E, R = len(DATA.entities), len(DATA.relations)
 FACTS = {tuple(x) for s in ("train", "valid", "test") for x in DATA.split(s).array().tolist()}
 # A matrix product, another interaction, a network with dropout, and bidirectional scoring.
-MODELS = {"nfe-1": {}, "transe-l1": {}, "conve": {"dim": 8}, "complex": {"bidirectional": True}}
+MODELS = {
+    "nfe-1": {},
+    "transe norm=l1": {},
+    "conve": {"dim": 8},
+    "complex": {"bidirectional": True},
+}
 models = pytest.mark.parametrize("name", MODELS)
 memories = pytest.mark.parametrize("memory", [1, 40, 10**6])
 

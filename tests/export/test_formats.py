@@ -147,8 +147,15 @@ def test_no_partial_output(run, tmp_path, monkeypatch):
 
 
 def test_a_model_that_cannot_be_indexed_is_refused(tmp_path):
-    run = kgflow.train(random_graph(), "transe-l1", dim=2, epochs=1, out=tmp_path / "run")
-    with pytest.raises(KgflowError, match="transe-l1 is not an inner-product model"):
+    run = kgflow.train(
+        random_graph(),
+        "transe",
+        dim=2,
+        epochs=1,
+        settings={"model.norm": "l1"},
+        out=tmp_path / "run",
+    )
+    with pytest.raises(KgflowError, match="transe is not an inner-product model"):
         export(run, "faiss", tmp_path / "x")
     assert not (tmp_path / "x").exists()
     for name in set(FORMATS) - {"faiss"}:

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from kgflow.models.dihedral import DihEdral
 
 from kgflow.flows import Affine, BlockNorm, Flow, Normal, Point, Translation
+from kgflow.models.bilinear import DihEdral
 from kgflow.models.nage import so3, su2
 from laws import close
 

@@ -104,7 +104,7 @@ def test_equal_meanings_are_one():
 
 @pytest.mark.parametrize("components", [0, -2])
 def test_a_relation_has_a_component(components):
-    with pytest.raises(KgflowError, match=f"option 'components' of transg is {components}"):
+    with pytest.raises(KgflowError, match=f"'model.components' is {components}"):
         build("transg", 5, 4, 8, {"components": components})
 
 

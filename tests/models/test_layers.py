@@ -80,7 +80,7 @@ def test_dropout_spares_the_bias_of_entities(name):
             "tucker",
             8,
             {"hidden_dropout": 1},
-            "option 'hidden_dropout' of tucker is 1: input should be less than 1",
+            "'model.hidden_dropout' is 1: input should be less than 1",
         ),
         (
             "conve",
@@ -94,8 +94,8 @@ def test_dropout_spares_the_bias_of_entities(name):
             {"hidden_dropout": "nan"},
             "is 'nan': input should be a finite number",
         ),
-        ("conve", 8, {"channels": 0}, "option 'channels' of conve is 0: input should be greater"),
-        ("hyper", 9, {"channels": -1}, "option 'channels' of hyper is -1: input should be greater"),
+        ("conve", 8, {"channels": 0}, "'model.channels' is 0: input should be greater"),
+        ("hyper", 9, {"channels": -1}, "'model.channels' is -1: input should be greater"),
         ("conve", 4, {}, "dimension 4 is too small for 3 × 3 filters: give 8 or more"),
         ("hyper", 8, {}, "dimension 8 is too small for 1 × 9 filters: give 9 or more"),
         ("conve", 10, {}, "a multiple of 4: take 8 or 12"),
@@ -104,7 +104,7 @@ def test_dropout_spares_the_bias_of_entities(name):
             "tucker-flow",
             4,
             {"components": 0},
-            "option 'components' of tucker-flow is 0: input should be",
+            "'model.components' is 0: input should be",
         ),
     ],
 )

@@ -1,15 +1,16 @@
 """The models as a table: what a row says is what the model is."""
 
+from functools import reduce
 from pathlib import Path
 
 import pytest
 
 from graphs import ALL_MODELS, VARIANTS, build
-from kgflow.config import TrainingConfig
+from kgflow.config import entries
 from kgflow.errors import KgflowError
 from kgflow.models import MODELS, variant
 from kgflow.models.listing import label, listing, markdown
-from kgflow.runs.training import settle
+from kgflow.runs.build import complete
 
 every = pytest.mark.parametrize("name", ALL_MODELS)
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
@@ -28,12 +29,12 @@ def test_a_row_counts_the_numbers_that_there_are(name):
 def test_settings_are_settings(name):
     model, options = VARIANTS[name]
     settings = dict(variant(model, options).settings)
-    dim = settings.pop("dim", 12)
-    assert settings.keys() <= TrainingConfig.model_fields.keys()
+    assert settings.keys() <= {entry.key for entry in entries()}
+    dim = settings.get("model.dim", 12)
     assert build(name, 5, 4, int(dim)).dim == dim
-    chosen = settle({"data": "umls", "model": {"name": model, "options": options}}, "here")
-    assert {k: getattr(chosen.training, k) for k in settings} == settings
-    assert settle({"data": "umls", "model": {"name": model, "dim": 24}}, "here").model.dim == 24
+    chosen = complete({"data": "umls", "model": {"name": model, **options}}, "here")
+    assert {key: reduce(getattr, key.split("."), chosen) for key in settings} == settings
+    assert complete({"data": "umls", "model": {"name": model, "dim": 24}}, "here").model.dim == 24
 
 
 @every

@@ -527,7 +527,7 @@ def swapped(model: Model, family: Family, r: int, element: Any) -> Tensor:
     """f(t, r, h) at (h, t); for KL D(f_h, f_r ∘ f_t)."""
     if not isinstance(getattr(model, "D", None), KullbackLeibler):
         return scores(model, r).T
-    query = model.D.query(model.flow(model.entity.weight))
+    query = model.D.encode_query(model.flow(model.entity.weight))
     keys = model.encode_keys(family.best(model, model.entity.weight, element))
     return query.Q @ keys.K.T + query.a[:, None] + keys.b
 

@@ -70,10 +70,10 @@ class Learned:
 def learned(request, tmp_path_factory) -> Learned:
     # Whole heads and the weights as they are: dropout and averages would hold f_r off the rule.
     # A small margin pulls at every fact, so that f_r meets it closely.
-    settings = {"dim": 32, "epochs": 40, "dropout": 0.0, "average": 0.0}
-    settings |= {"lr": 0.05, "margin": 1.0}
+    settings = {"training.loss.dropout": 0.0, "training.ema_decay": 0.0}
+    settings |= {"training.optimizer.lr": 0.05, "training.loss.margin": 1.0}
     out = tmp_path_factory.mktemp("rules") / request.param
-    run = kgflow.train(grid(), request.param, out=out, **settings)
+    run = kgflow.train(grid(), request.param, 32, epochs=40, settings=settings, out=out)
     mu, sigma = run.model.relation.split(run.model.relation.weight.detach())
     return Learned(run, {name: Affine(mu[i], sigma[i]) for i, name in enumerate(RELATIONS)})
 

@@ -11,7 +11,7 @@ from cases.nfe import affine_images
 from scipy import stats
 
 from graphs import ALL_MODELS
-from kgflow.kernels import Entities
+from kgflow.kernels import EncodedEntities
 from kgflow.models import MODELS, Ensemble, Model
 from laws import close, integral, wasserstein
 
@@ -39,7 +39,7 @@ def test_all_scores_are_one_product_or_pairwise(name):
     (Q, a), (K, b) = model.query(h, r), model.keys(torch.arange(E))
     met = Q @ K.T if model.interaction is None else model.interaction(Q, K)
     close((met + a[:, None] + b).flatten(), model.score(*triples()), 1e-10)
-    entities = Entities(model.entity.weight, model.encode_keys, model.interaction, block=3)
+    entities = EncodedEntities(model.entity.weight, model.encode_keys, model.interaction, block=3)
     close(entities.scores(Q, a), met + a[:, None] + b, 1e-10)
 
 

@@ -9,7 +9,8 @@ import torch
 import kgflow
 from graphs import random_graph
 from kgflow.errors import KgflowError
-from kgflow.runs.training import best_validation, run_experiment, settle
+from kgflow.runs.build import complete
+from kgflow.runs.training import best_validation, run_experiment
 from kgflow.training import save_model
 
 DATA = random_graph(facts=200, held_out=24)
@@ -18,13 +19,15 @@ DATA = random_graph(facts=200, held_out=24)
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     place = tmp_path_factory.mktemp("runs")
-    settings = {"dim": 4, "epochs": 2, "held_out": 0.4}
-    kgflow.train(DATA, "nfe-1", seed=0, margin=3.0, out=place / "a", **settings)
-    kgflow.train(DATA, "nfe-1", seed=1, margin=1.0, bidirectional=True, out=place / "b", **settings)
-    kgflow.train(DATA, "complex", seed=0, margin=-4.0, out=place / "c", **settings)
-    both = {"seed": 1, "bidirectional": True}
-    kgflow.train(DATA, "nfe-1-complex", **both, out=place / "d", **settings)
-    kgflow.train(DATA, "transe", options={"norm": "l1"}, seed=0, out=place / "norm", **settings)
+    common = {"model.dim": 4, "training.epochs": 2, "training.conformal_fraction": 0.4}
+    for name, model, seed, settings in (
+        ("a", "nfe-1", 0, {"training.loss.margin": 3.0}),
+        ("b", "nfe-1", 1, {"training.loss.margin": 1.0, "model.bidirectional": True}),
+        ("c", "complex", 0, {"training.loss.margin": -4.0}),
+        ("d", "nfe-1-complex", 1, {"model.bidirectional": True}),
+        ("norm", "transe", 0, {"model.norm": "l1"}),
+    ):
+        kgflow.train(DATA, model, seed=seed, settings={**common, **settings}, out=place / name)
     return place
 
 
@@ -34,10 +37,10 @@ def test_answers_have_the_mean_score(runs, tmp_path):
     facts = [(f"e{i}", f"r{i % 3}", f"e{(3 * i) % 17}") for i in range(17)]
     apart = [kgflow.open(runs / x).score(facts)["score"].to_numpy() for x in names]
     assert run.score(facts)["score"].to_numpy() == pytest.approx(sum(apart) / 3, rel=1e-4, abs=1e-5)
-    assert run.config.training.margin == 0.0
-    parts = run.config.model.parts
+    assert run.logit_offset == 0.0
+    parts = run.config.model.members
     assert [part.model.name for part in parts] == ["nfe-1", "nfe-1", "complex"]
-    assert [part.training.seed for part in parts] == [0, 1, 0]
+    assert [part.seed for part in parts] == [0, 1, 0]
     assert [part.run for part in parts] == [str(runs / x) for x in names]
 
 
@@ -55,10 +58,10 @@ def test_it_needs_the_others_no_more(runs, tmp_path):
 
 def test_coverage_is_promised_only_of_what_no_run_chose_by(runs, tmp_path):
     same = kgflow.ensemble([runs / "a", runs / "c"], tmp_path / "same")
-    assert len(same.validation.held_out) > 0
+    assert len(same.validation.conformal) > 0
     other = kgflow.ensemble([runs / "a", runs / "b"], tmp_path / "other")
-    assert other.config.training.held_out == 0
-    with pytest.raises(KgflowError, match="no coverage guarantee"):
+    assert other.config.training.conformal_fraction == 0
+    with pytest.raises(KgflowError, match="different validation triples"):
         other.prediction_set(head="e1", relation="r0")
 
 
@@ -93,8 +96,8 @@ def test_it_is_not_trained(runs, tmp_path):
     kgflow.ensemble([runs / "a", runs / "b"], tmp_path / "run")
     with pytest.raises(KgflowError, match="is an ensemble and cannot be trained"):
         kgflow.resume(tmp_path / "run")
-    with pytest.raises(KgflowError, match="'mean' is not trained"):
-        kgflow.train(DATA, "mean", out=tmp_path / "new")
+    with pytest.raises(KgflowError, match="'ensemble' cannot be trained"):
+        kgflow.train(DATA, "ensemble", out=tmp_path / "new")
     config = kgflow.open(tmp_path / "run").config
     experiment = kgflow.Experiment(data="x", model=config.model, training=config.training)
     before = (tmp_path / "run" / "model.safetensors").read_bytes()
@@ -103,20 +106,20 @@ def test_it_is_not_trained(runs, tmp_path):
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == before
     with pytest.raises(KgflowError, match="cannot be trained"):
         best_validation(experiment, DATA)
-    with pytest.raises(KgflowError, match="an ensemble is not trained"):
-        settle({"data": "x", "model": config.model.model_dump()}, "here")
+    with pytest.raises(KgflowError, match="an ensemble cannot be trained"):
+        complete({"data": "x", "model": config.model.model_dump()}, "here")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ('name = "mean"', 'name = "nfe-1"', "called 'mean' and has no settings but 'dim'"),
-        ("bidirectional = false", "bidirectional = true", "has no settings but 'dim'"),
-        ("[[model.parts]]", "[[model.parts]]\nnmae = 3", "unknown key 'model.parts.0.nmae'"),
+        ('name = "ensemble"', 'name = "nfe-1"', "is named 'ensemble' and has only a 'dim'"),
+        ("bidirectional = false", "bidirectional = true", "has only a 'dim'"),
+        ("[[model.members]]", "[[model.members]]\nnmae = 3", "unknown key 'model.members.0.nmae'"),
         (
-            "[model.parts.model]",
-            "[model.parts.model]\ndmi = 3",
-            "unknown key 'model.parts.0.model.dmi'",
+            "[model.members.model]",
+            "[model.members.model]\ndmi = 3",
+            "unknown key 'model.dmi'",
         ),
     ],
 )
@@ -166,7 +169,7 @@ def test_every_command_takes_it(runs, tmp_path, monkeypatch, capsys, parts):
         ("discover", merged, "-k", "3"),
         ("calibrate", merged),
         ("rules", merged),
-        ("export", merged, "--to", "npz", "--out", tmp_path / "rows.npz"),
+        ("export", merged, "--format", "npz", "--out", tmp_path / "rows.npz"),
         ("export", merged, "--to", "faiss", "--out", tmp_path / "index"),
         ("export", merged, "--to", "word2vec", "--out", tmp_path / "vectors.txt"),
         ("report", merged, "--out", tmp_path / "page.html"),

@@ -47,7 +47,7 @@ def test_without_a_calibration_probabilities_are_the_losss(run, tmp_path):
     (copy / "calibration.json").unlink()
     scored = kgflow.open(copy).score([("France", "borders", "Spain"), ("Peru", "borders", "Chile")])
     logit = np.log(scored["probability"] / (1 - scored["probability"]))
-    margin = run.config.training.margin
+    margin = run.logit_offset
     assert logit.to_list() == pytest.approx((scored["score"] + margin).to_list(), abs=1e-6)
 
 
@@ -95,7 +95,7 @@ def test_without_validation_there_is_no_calibration_and_no_promise(tmp_path):
     assert not (tmp_path / "run" / "calibration.json").exists()
     with pytest.raises(KgflowError, match="no valid facts"):
         run.calibrate()
-    with pytest.raises(KgflowError, match="train with --held-out"):
+    with pytest.raises(KgflowError, match="conformal_fraction"):
         run.prediction_set("e0", "r0")
 
 
@@ -115,7 +115,14 @@ def test_frames_are_polars_and_uncertainty_is_the_entropy(run):
 
 @pytest.mark.parametrize(("model", "options"), [("distmult", {}), ("nfe-k", {"x0": "discrete"})])
 def test_models_without_a_notion_of_uncertainty_say_so(model, options, tmp_path):
-    run = kgflow.train("world", model, dim=2, epochs=1, options=options, out=tmp_path / "run")
+    run = kgflow.train(
+        "world",
+        model,
+        dim=2,
+        epochs=1,
+        settings={f"model.{k}": v for k, v in options.items()},
+        out=tmp_path / "run",
+    )
     assert run.predict(head="France", relation="borders", k=1)["uncertainty"].to_list() == [None]
     with pytest.raises(KgflowError, match="no entropies"):
         entity_uncertainty(run)
@@ -133,7 +140,7 @@ def test_entities_unseen_in_training_are_flagged(tmp_path):
 
 def test_picture_is_written(run, tmp_path):
     splines = kgflow.train(
-        "world", "nfe-k", options={"degree": 3}, dim=2, epochs=1, out=tmp_path / "run"
+        "world", "nfe-k", settings={"model.degree": 3}, dim=2, epochs=1, out=tmp_path / "run"
     )
     for found in (run, splines):
         file = overview(found, ["France", "Peru"], tmp_path / "deep" / "overview.png")

@@ -188,10 +188,14 @@ def test_facts_of_another_shape_are_a_damaged_run(tmp_path, shape):
         read_run(path.parent)
 
 
-def test_a_run_from_before_anything_was_held_out_promises_nothing(tmp_path):
-    """Its epoch was chosen by all of valid, whatever new runs do by default."""
+def test_a_run_of_another_format_gets_one_sentence(tmp_path):
     run = make(tmp_path / "run")
-    assert read_run(run)[0].training.held_out == 0.3
     text = (run / "config.toml").read_text()
-    (run / "config.toml").write_text(text.replace("held_out = 0.3\n", ""))
-    assert read_run(run)[0].training.held_out == 0
+    for old, said in (
+        ("format = 1", "format 1"),
+        ('format = "x"', "format x"),
+        ("", "format None"),
+    ):
+        (run / "config.toml").write_text(text.replace("format = 2", old))
+        with pytest.raises(KgflowError, match=f"has {said} .*reads format 2: train the run again"):
+            read_run(run)

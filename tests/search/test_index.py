@@ -37,7 +37,10 @@ def ask(predictor, count=40):
     q = predictor.data.queries("valid")
     h, r = (predictor.tensor(x[:count]) for x in (q.h, q.r))
     with torch.no_grad():
-        return (*predictor.model.query(h, r), predictor.known_tails(q.h[:count], q.r[:count]))
+        return (
+            *predictor.model.query(h, r),
+            predictor.scorer.known_answers(q.h[:count], q.r[:count]),
+        )
 
 
 @pytest.mark.parametrize("name", INNER_PRODUCT_MODELS)
@@ -154,9 +157,11 @@ def test_an_index_that_misses_answers_is_not_used(run):
 
 
 def test_a_model_that_cannot_be_indexed_is_searched_exactly(tmp_path):
-    run = kgflow.train("world", "transe-l1", dim=2, epochs=1, out=tmp_path / "run")
+    run = kgflow.train(
+        "world", "transe", dim=2, epochs=1, settings={"model.norm": "l1"}, out=tmp_path / "run"
+    )
     selected = select_search(run, "hnsw")
     assert selected.search is None
-    assert selected.description == "exact search: transe-l1 is not an inner-product model"
+    assert selected.description == "exact search: transe is not an inner-product model"
     with pytest.raises(KgflowError, match="unknown index 'hsnw'; did you mean hnsw"):
         select_search(run, "hsnw")

@@ -106,8 +106,8 @@ def test_concurrent_requests_share_matrix_products(served_run):
 def test_scores_are_those_of_the_run(client, served_run):
     triples = [["e10", "r0", "e11"], ["Twenty", "r1", "../etc"]]
     rows = client.post("/v1/score", json={"triples": triples}).json()["scores"]
-    known = [row.pop("known") for row in rows]
     same(rows, served_run.score(triples).to_dicts())
+    known = [row["known"] for row in rows]
     ids = [(served_run.data.entity_id(h), int(r[1]), served_run.data.entity_id(t))
            for h, r, t in triples]  # fmt: skip
     assert known == [bool(served_run.predictor.known.contains(*x)) for x in ids]
@@ -273,20 +273,20 @@ def test_an_internal_error_reveals_nothing(served_run, monkeypatch, caplog):
         is_problem(answer, 500)
         assert "secret" not in answer.text
         assert answer.headers["x-content-type-options"] == "nosniff"
-        monkeypatch.setattr(served_run.predictor, "search", fail)
+        monkeypatch.setattr(served_run.predictor.scorer, "search", fail)
         is_problem(client.post("/v1/predict", json={"head": "e10", "relation": "r0"}), 500)
     assert "/secret/path.py failed" in caplog.text  # in the server log
 
 
 def test_a_full_queue_gives_503_and_recovers(served_run, monkeypatch):
-    gate, real = threading.Event(), served_run.predictor.search
+    gate, real = threading.Event(), served_run.predictor.scorer.search
 
     def slow(*arguments):
         gate.wait(20)
         return real(*arguments)
 
     with testing.TestClient(create_app(served_run, max_queue=4, max_batch=2)) as client:
-        monkeypatch.setattr(served_run.predictor, "search", slow)
+        monkeypatch.setattr(served_run.predictor.scorer, "search", slow)
 
         def ask(i):
             return client.post("/v1/predict", json={"head": f"e{i}", "relation": "r0"})

@@ -14,8 +14,7 @@ from polars.testing import assert_frame_equal
 
 import kgflow
 from kgflow.errors import KgflowError
-from kgflow.runs.predictor import COLUMNS
-from kgflow.serving.client import ANSWER_COLUMNS, SCORE_COLUMNS
+from kgflow.runs.answers import COLUMNS, SCORE_COLUMNS
 
 pytest.importorskip("uvicorn", reason="the extra `serve` is not installed")
 
@@ -56,7 +55,6 @@ def test_the_client_gives_the_frames_of_the_run(served, served_run):
     many = client.predict_many([("e10", "r0", None), (None, "r1", "e11")], k=2)
     assert many["query"].to_list() == [1, 1, 2, 2]
     assert client.entity("../etc")["name"] == "../etc"
-    assert ANSWER_COLUMNS == COLUMNS
     assert list(SCORE_COLUMNS) == served_run.score(triples).columns
 
 
@@ -117,4 +115,4 @@ def test_a_token_that_no_header_can_hold_is_refused_at_once():
 
 
 def test_no_queries_have_no_answers():
-    assert kgflow.Client("http://127.0.0.1:1").predict_many([]).columns == list(ANSWER_COLUMNS)
+    assert kgflow.Client("http://127.0.0.1:1").predict_many([]).columns == list(COLUMNS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from graphs import ALL_MODELS, random_graph, random_model
+from graphs import ALL_MODELS, build, random_graph, random_model
 from kgflow.kernels import (
     AutogradKeys,
     ExactGradient,
@@ -12,7 +12,6 @@ from kgflow.kernels import (
     SampledGradient,
     WassersteinKeys,
 )
-from kgflow.models import build
 from kgflow.training import OneVsAll
 from kgflow.training.key_maps import key_map
 from kgflow.training.optimizers import RowAdam
@@ -25,20 +24,20 @@ FAST = {
     "nfe-1-sigma": WassersteinKeys,
     "nfe-point": WassersteinKeys,
     "nfe-2": WassersteinKeys,
-    "nfe-2-paper": WassersteinKeys,
+    "nfe-2 form=paper": WassersteinKeys,
     "nfe-k": WassersteinKeys,
-    "nfe-k-quadratic": WassersteinKeys,
-    "nfe-k-cubic": WassersteinKeys,
+    "nfe-k degree=2": WassersteinKeys,
+    "nfe-k degree=3": WassersteinKeys,
     "transe": WassersteinKeys,
-    "rotate-squared": WassersteinKeys,
+    "rotate norm=squared-l2": WassersteinKeys,
     "distmult": IdentityKeys,
     "complex": IdentityKeys,
     "complex-flow": WassersteinKeys,
     "quate": IdentityKeys,
     "rescal": IdentityKeys,
     "dihedral": IdentityKeys,
-    "nage-so3-squared": WassersteinKeys,
-    "nage-su2-squared": WassersteinKeys,
+    "nage-so3 norm=squared-l2": WassersteinKeys,
+    "nage-su2 norm=squared-l2": WassersteinKeys,
     "tucker": IdentityKeys,
 }
 
@@ -122,7 +121,7 @@ def test_the_fast_map_is_found(name):
     "options",
     [{"uncertainty": 0.25}, {"x0": "uniform"}, {"x0": "discrete"}, {"uncertainty": 0}],
 )
-@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2-paper", "nfe-k", "nfe-k-cubic"])
+@pytest.mark.parametrize("name", ["nfe-1", "nfe-2", "nfe-2 form=paper", "nfe-k", "nfe-k degree=3"])
 def test_options_keep_the_fast_map(name, options, dim):
     assert type(key_map(build(name, 5, 2, dim, options))) is WassersteinKeys
 

@@ -7,11 +7,10 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
-from graphs import random_graph, random_model
+from graphs import build, random_graph, random_model
 from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.kernels import AutogradKeys, SoftmaxKernel, WholeGradient
-from kgflow.models import build
 from kgflow.training import (
     KvsAll,
     MarginRanking,
@@ -26,7 +25,7 @@ from kgflow.training.optimizers import RowAdam
 from kgflow.training.regularizers import N3, Dura
 
 # A matrix product with a quick map of keys, one with none, an inner product, a pairwise one.
-MODELS = ["nfe-1", "nfe-3", "distmult", "transe-l1"]
+MODELS = ["nfe-1", "nfe-3", "distmult", "transe norm=l1"]
 ROWS = np.array([3, 0, 11, 5])
 
 
@@ -304,7 +303,7 @@ def test_n3_has_the_slope_of_a_cube():
 
 def test_dura_needs_a_matrix_product():
     with pytest.raises(KgflowError, match="regularize by n3"):
-        Dura(random_model("transe-l1", random_graph()), 0.1)
+        Dura(random_model("transe norm=l1", random_graph()), 0.1)
 
 
 AT_ONCE = ["nfe-1-mu", "nfe-1-sigma", "nfe-1-complex", "nfe-point", "transe", "complex"]

@@ -48,7 +48,7 @@ def _show(result: dict[str, Any]) -> None:
         [title, result["before"][name], result["after"][name], *result["difference"][name]]
         for name, title in MEASURES.items()
     ]
-    title = f"calibration on {result['questions']:,} test queries (sum over candidates)"
+    title = f"calibration on {result['answers']:,} test queries (sum over candidates)"
     table(title, ["measure", "before", "after", "difference", "std. error (bootstrap)"], rows)
     bins = [[row[name] for name in BINS] for row in result["after"]["bins"]]
     table("reliability after calibration", BINS, bins)

@@ -32,9 +32,9 @@ def complete(values: Mapping[str, Any], source: str) -> Experiment:
     """
     model = values.get("model", {})
     if model.get("name") == ENSEMBLE or model.get("members"):
-        parse(ModelSettings, model, source)
+        parse(ModelSettings, model, source, "model")
         raise KgflowError(f"{source}: an ensemble cannot be trained: train its runs")
-    chosen = parse(ModelSettings, model, source)
+    chosen = parse(ModelSettings, model, source, "model")
     defaults = variant(chosen.name, chosen.options).settings
     return parse(Experiment, merge(_applicable(defaults, values), values), source)
 

@@ -6,26 +6,25 @@ import torch
 
 import kgflow
 from graphs import ALL_MODELS, BIASED, build, random_graph, random_model
-from kgflow.analysis.profile import _nearest
+from kgflow.analysis.density import _nearest
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.kernels import AutogradKeys, BiasedKeys
 from kgflow.models import composed_entropy, entity_entropy
 from kgflow.training import (
-    L2,
     N3,
     Dura,
     KvsAll,
     MarginRanking,
     OneVsAll,
     RelationPrediction,
-    SampledOneVsAll,
+    SampledSoftmax,
     SelfAdversarial,
     Softmax,
     Sum,
 )
-from kgflow.training.corruption import BothSides
-from kgflow.training.keymap import key_map
+from kgflow.training.key_maps import key_map
+from kgflow.training.losses import CorruptBoth
 
 DATA = random_graph(weighted=True)
 INDEX = DATA.queries("train")
@@ -86,7 +85,7 @@ def gradients(model):
 
 def naive(name, model):
     """Triple by triple against every entity, by scores alone."""
-    total, facts = 0.0, LOSSES[name](model).facts(ROWS)
+    total, facts = 0.0, LOSSES[name](model).triples(ROWS)
     everyone = torch.arange(E)
     for h, r, t, weight in zip(*facts, strict=True):
         s = model.score(h.expand(E), r.expand(E), everyone)
@@ -117,7 +116,6 @@ def test_the_quick_step_is_the_definition(name, loss):
 
 TERMS = {
     "relations": lambda m: RelationPrediction(m, 1.0),
-    "l2": lambda m: L2(m, 1.0),
     "n3": lambda m: N3(m, 1.0),
     "dura": lambda m: Dura(m, 1.0),
 }
@@ -134,7 +132,7 @@ def test_regularizers_and_relation_prediction_ignore_the_bias(name, term):
         return
     found = []
     for model in models:
-        facts = OneVsAll(model, INDEX, 0.0).facts(ROWS)
+        facts = OneVsAll(model, INDEX, 0.0).triples(ROWS)
         value = sum(TERMS[term](model).parts(facts, model.entity))
         model.zero_grad()
         value.backward()
@@ -160,11 +158,11 @@ def test_key_maps_are_those_of_the_wrapped_model(name):
 
 
 SAMPLED = {
-    "kvsall": lambda m: KvsAll(m, INDEX, 1.0, smoothing=0.1),
-    "sampled": lambda m: SampledOneVsAll(m, INDEX, 1.0, negatives=6),
-    "margin": lambda m: MarginRanking(m, INDEX, 1.0, negatives=3, corruption=BothSides()),
-    "self-adversarial": lambda m: SelfAdversarial(m, INDEX, 1.0, 3, BothSides()),
-    "terms": lambda m: Sum(Softmax(m, INDEX), [L2(m, 0.1), RelationPrediction(m, 0.2)]),
+    "kvsall": lambda m: KvsAll(m, INDEX, 1.0, label_smoothing=0.1),
+    "sampled": lambda m: SampledSoftmax(m, INDEX, num_negatives=6),
+    "margin": lambda m: MarginRanking(m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()),
+    "self-adversarial": lambda m: SelfAdversarial(m, INDEX, 1.0, 3, CorruptBoth()),
+    "terms": lambda m: Sum(Softmax(m, INDEX), [N3(m, 0.1), RelationPrediction(m, 0.2)]),
 }
 
 
@@ -197,7 +195,7 @@ def test_entropies_and_neighbours_ignore_the_bias(tmp_path):
     torch.testing.assert_close(entity_entropy(plain), entity_entropy(biased))
     h, r = torch.tensor([0, 3]), torch.tensor([1, 2])
     torch.testing.assert_close(composed_entropy(plain, h, r), composed_entropy(biased, h, r))
-    run = kgflow.train(DATA, dim=4, epochs=1, bias=True, out=tmp_path / "run")
+    run = kgflow.train(DATA, dim=4, epochs=1, settings={"model.bias": True}, out=tmp_path / "run")
     before = _nearest(run, 0, 5)
     run.model.entity.weight.data[:, -1] = torch.linspace(-9, 9, E)
     run.__dict__.pop("predictor", None)
@@ -214,14 +212,14 @@ def test_the_bias_learns_the_frequency_of_tails():
         step.zero_grad()
         loss.backward(np.arange(len(INDEX)))
         step.step()
-    facts = loss.facts(np.arange(len(INDEX)))
+    facts = loss.triples(np.arange(len(INDEX)))
     share = torch.zeros(E, dtype=torch.float64).index_add(0, facts.t, facts.weight)
     found = torch.softmax(model.entity.bias(model.entity.weight.detach()), 0)
     torch.testing.assert_close(found, share / share.sum(), rtol=0.02, atol=1e-3)
 
 
 def test_a_run_keeps_it(tmp_path):
-    run = kgflow.train(DATA, dim=4, epochs=2, bias=True, out=tmp_path / "run")
+    run = kgflow.train(DATA, dim=4, epochs=2, settings={"model.bias": True}, out=tmp_path / "run")
     again = kgflow.open(tmp_path / "run")
     assert again.config.model.bias
     assert torch.equal(run.model.entity.weight, again.model.entity.weight)
@@ -231,7 +229,7 @@ def test_a_run_keeps_it(tmp_path):
     everyone = torch.arange(E)
     alone = again.model.score(torch.zeros_like(everyone), torch.ones_like(everyone), everyone)
     torch.testing.assert_close(S[0], alone)
-    assert rank(again.model, DATA.queries("test"), again.known) is not None
+    assert rank(again.model, DATA.queries("test"), again.data.known) is not None
 
 
 def test_a_run_without_the_key_has_none(tmp_path):

@@ -10,7 +10,7 @@ from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.models.protocols import InvertibleRelations
 from kgflow.training import MarginRanking, SelfAdversarial, Softmax, Sum
-from kgflow.training.corruption import BothSides
+from kgflow.training.losses import CorruptBoth
 from kgflow.training.regularizers import N3
 from laws import close
 
@@ -84,8 +84,8 @@ def test_heads_are_ranked_by_the_score_of_the_fact(name):
 
 
 LOSSES = {
-    "margin": lambda m: MarginRanking(m, INDEX, 1.0, negatives=3, corruption=BothSides()),
-    "self-adversarial": lambda m: SelfAdversarial(m, INDEX, 1.0, 3, BothSides()),
+    "margin": lambda m: MarginRanking(m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()),
+    "self-adversarial": lambda m: SelfAdversarial(m, INDEX, 1.0, 3, CorruptBoth()),
     "softmax": lambda m: Sum(Softmax(m, INDEX), [N3(m, 0.1)]),
 }
 
@@ -135,7 +135,12 @@ def test_a_bias_does_not_go_with_it():
 
 def test_a_run_keeps_it(tmp_path):
     run = kgflow.train(
-        DATA, "complex", dim=4, epochs=2, inverse_relations=False, out=tmp_path / "run"
+        DATA,
+        "complex",
+        dim=4,
+        epochs=2,
+        settings={"model.inverse_relations": False},
+        out=tmp_path / "run",
     )
     again = kgflow.open(tmp_path / "run")
     assert again.config.model.inverse_relations is False
