@@ -30,13 +30,13 @@ class ConfidenceStudy(Study):
         f"triples among the {CORE:,} entities with the highest degree in training, with"
         " confidences ignored (ignore), as weights (weight), as labels among all entities"
         " (soft-label) and among triples and corruptions (regression). Errors are of the test"
-        " triples: direct, of σ(margin + score); mapped, of the monotone map of scores fitted to the validation"
-        " triples; constant, of their mean confidence. nDCG is over all queries (h, r, ?) of test;"
-        " gains are the confidences of all known triples of a query, ranked among all entities."
-        " MRR is filtered, both sides, ties realistic; s is seconds of training. All rows have the"
-        " settings that suit regression, chosen by four short trials that were compared by test"
-        " errors, so the errors of regression are optimistic; the losses over all entities learn"
-        " more slowly, and might do better with more epochs and no dropout."
+        " triples: direct, of σ(margin + score); mapped, of the monotone map of scores fitted to"
+        " the validation triples; constant, of their mean confidence. nDCG is over all queries"
+        " (h, r, ?) of test; gains are the confidences of all known triples of a query, ranked"
+        " among all entities. MRR is filtered, both sides, ties realistic; s is seconds of"
+        " training. All rows have the settings that suit regression, chosen by four short trials"
+        " that were compared by test errors, so the errors of regression are optimistic; the losses"
+        " over all entities learn more slowly, and might do better with more epochs and no dropout."
     )
 
     def seeds(self, row: Row) -> list[Plan]:
