@@ -23,7 +23,7 @@ stats:
 	$(PYTHON) scripts/stats.py
 
 # A quarter of an hour or more, on an idle machine; `make bench QUICK=1` takes a minute.
-bench: .make/developed $(if $(QUICK),,.make/peers)
+bench: .make/developed
 	$(BIN)/python -m reproduce.speed $(if $(QUICK),--quick)
 
 # Index, batcher and server: twenty minutes or more, on an idle machine; QUICK=1 takes a minute.
@@ -44,14 +44,10 @@ reproduce: .make/installed
 	@mkdir -p .make && touch $@
 
 .make/developed: .make/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[ann,serve,tune]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[ann,peers,serve,tune]"
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
 		axe-playwright-python httpx2 hypothesis mypy playwright pre-commit pytest pytest-xdist ruff \
 		schemathesis tensorboard
-	@touch $@
-
-.make/peers: .make/developed
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt pykeen
 	@touch $@
 
 clean:

@@ -6,7 +6,8 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any
 
-from reproduce.experiments import Row, read_toml
+from kgflow.config import read_toml
+from reproduce.experiments import Row
 from reproduce.paper import published, spread
 from reproduce.plots import Curve, learning_curve_figure
 from reproduce.results import Record
@@ -43,7 +44,7 @@ class Benchmark:
     @cached_property
     def dim(self) -> int:
         """The paper's n."""
-        return int(self.row.settled()["model"]["dim"])
+        return int(self.row.settings()["model"]["dim"])
 
     def metrics(self) -> dict[str, list[float]]:
         """Return every number of the row for each seed: metrics, epochs and minutes."""
@@ -76,7 +77,7 @@ class Benchmark:
         if self.paper:
             paper, diff = f"{self.paper[0]:.3f}", f"{fmean(metrics['mrr']) - self.paper[0]:+.3f}"
         title = self.row.title.replace("|", "\\|")
-        cells = [title, f"`{self.row.model}`", str(self.dim), str(len(self.records))]
+        cells = [title, f"`{self.row.model_label}`", str(self.dim), str(len(self.records))]
         cells += [spread(metrics["mrr"]), paper, diff]
         cells += [spread(metrics[key]) for key in ("hits1", "hits10", "valid")]
         return [*cells, *(rounded(metrics[key]) for key in ("epochs", "best", "minutes"))]
@@ -143,7 +144,7 @@ class BenchmarksStudy(Study):
     def _picture(self, graph: str, rows: Sequence[Benchmark]) -> str:
         shown = highest(rows, DRAWN)
         curves = [Curve(x.row.title, x.curves()) for x in shown]
-        marks = {f"paper's {x.row.model}, test": x.paper[0] for x in shown if x.paper}
+        marks = {f"paper's {x.row.model_label}, test": x.paper[0] for x in shown if x.paper}
         drawn = learning_curve_figure(curves, marks, graph, self.pictures / f"{graph}.png")
         text = "Validation MRR against minutes of training"
         text += f", the {len(shown)} best rows" if len(shown) < len(rows) else ""

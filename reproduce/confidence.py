@@ -28,20 +28,20 @@ class ConfidenceStudy(Study):
     name, title = "confidence", "Confidences of triples"
     about = (
         f"triples among the {CORE:,} entities with the highest degree in training, with"
-        " confidences ignored (plain), as weights, as labels among all entities (soft) and among"
-        " triples and corruptions (regress). Errors are of the test triples: direct, of"
-        " σ(margin + score); mapped, of the monotone map of scores fitted to the validation"
-        " triples; constant, of their mean confidence. nDCG is over all queries (h, r, ?) of test;"
-        " gains are the confidences of all known triples of a query, ranked among all entities."
-        " MRR is filtered, both sides, ties realistic; s is seconds of training. All rows have the"
-        " settings that suit regress, chosen by four short trials that were compared by test"
-        " errors, so the errors of regress are optimistic; the losses over all entities learn more"
-        " slowly, and might do better with more epochs and no dropout."
+        " confidences ignored (ignore), as weights (weight), as labels among all entities"
+        " (soft-label) and among triples and corruptions (regression). Errors are of the test"
+        " triples: direct, of σ(margin + score); mapped, of the monotone map of scores fitted to"
+        " the validation triples; constant, of their mean confidence. nDCG is over all queries"
+        " (h, r, ?) of test; gains are the confidences of all known triples of a query, ranked"
+        " among all entities. MRR is filtered, both sides, ties realistic; s is seconds of"
+        " training. All rows have the settings that suit regression, chosen by four short trials"
+        " that were compared by test errors, so the errors of regression are optimistic; the losses"
+        " over all entities learn more slowly, and might do better with more epochs and no dropout."
     )
 
     def seeds(self, row: Row) -> list[Plan]:
         """Return the run of a row on the part of its graph."""
-        values = row.settled() | {"data": str(self._part(row.data))}
+        values = row.settings() | {"data": str(self._part(row.data))}
         return [Plan(self.name, row.id, values=values)]
 
     def _part(self, name: str) -> Path:
@@ -63,7 +63,7 @@ class ConfidenceStudy(Study):
         lines, values = [], []
         for result, found in zip(results, measures, strict=True):
             settings = result.plan.values or {}
-            kind = settings["training"]["confidence"]
+            kind = settings["training"]["loss"]["confidence"]
             names = [Path(settings["data"]).name, f"`{settings['model']['name']}`", kind]
             lines.append([*names, *_cells(result, found)])
             values.append(to_dict(result) | found)

@@ -87,7 +87,7 @@ class EnsemblesStudy(Study):
                 f"{self.file}: '{text}' of row '{row.id}' is not a run: give the id of a row of"
                 f" {file.name} on {row.data} and a seed, such as {row.data}/nfe-1:0"
             )
-        values = by_id[name].settled(int(seed))
+        values = by_id[name].settings(int(seed))
         return Plan(BenchmarksStudy.name, name, int(seed), values=values)
 
     def show(self, results: Sequence[Result]) -> Shown:

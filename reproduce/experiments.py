@@ -1,13 +1,14 @@
 """Experiments of a study, read from a TOML file."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kgflow.config import ModelSettings, merge, read_toml
 from kgflow.errors import KgflowError
-from kgflow.runs.training import settle
+from kgflow.models.listing import label
+from kgflow.runs.build import complete
 
 SECTIONS = {"model", "training"}
 KEYS = {"id", "title", "data", "published", "runs", *SECTIONS}
@@ -22,7 +23,7 @@ class Row:
     Args:
         id: unique name, such as ``wn18rr/nfe-1``.
         title: description in one line.
-        values: settings with the keys of a config file: `data`, `model`, `training`.
+        values: settings with the keys of a config file: `data`, `seed`, `model`, `training`.
         published: MRR, Hits@1 and Hits@10 as the paper prints them.
         runs: members of an ensemble, each a row of another study and a seed, ``row:seed``.
     """
@@ -41,38 +42,33 @@ class Row:
     @property
     def model(self) -> str:
         """Name of the model."""
-        return str(self.values["model"].get("name", "nfe-1"))
+        return str(self.values["model"].get("name", ModelSettings().name))
 
-    def settled(self, seed: int = 0, dim: int | None = None) -> dict[str, Any]:
+    @property
+    def model_label(self) -> str:
+        """Name of the model with its options, such as ``transe norm=l1``."""
+        return model_label(self.values["model"])
+
+    def settings(self, seed: int = 0, dim: int | None = None) -> dict[str, Any]:
         """Return all settings of a run of this experiment, as its config file has them."""
-        chosen = {"training": {"seed": seed}} | ({} if dim is None else {"model": {"dim": dim}})
-        return settle(merged(self.values, chosen), f"row '{self.id}'").model_dump()
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise KgflowError(f"{path} does not exist") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise KgflowError(f"{path} is not TOML: {error}") from None
+        chosen = {"seed": seed} | ({} if dim is None else {"model": {"dim": dim}})
+        return complete(merge(self.values, chosen), f"row '{self.id}'").model_dump()
 
 
 def read_rows(path: Path) -> list[Row]:
     r"""Read the rows of a study.
 
     A row has the settings that differ from ``[graphs.NAME]`` of its graph, which has those that
-    differ from ``[defaults]``.
+    differ from ``[defaults]``. A component with another name has no settings of the former one.
 
     Example:
         >>> import tempfile
         >>> path = Path(tempfile.mkdtemp()) / "mine.toml"
         >>> text = "[defaults]\nmodel.dim = 8\n[[rows]]\nid = 'a'\ndata = 'umls'\n"
-        >>> _ = path.write_text(text + "training.lr = 0.5\n")
+        >>> _ = path.write_text(text + "training.optimizer.lr = 0.5\n")
         >>> (row,) = read_rows(path)
-        >>> row.settled(seed=3)["training"]["seed"], row.values["model"]
-        (3, {'dim': 8})
+        >>> row.settings(seed=3)["training"]["optimizer"], row.values["model"]
+        ({'name': 'adam', 'lr': 0.5}, {'dim': 8})
     """
     found = read_toml(path)
     rows = [_row(path, found, values) for values in found.get("rows", [])]
@@ -90,7 +86,7 @@ def _row(path: Path, file: Values, values: Values) -> Row:
     settings: dict[str, Any] = {"model": {}, "training": {}}
     own = {key: values[key] for key in SECTIONS & set(values)}
     for part in (file.get("defaults", {}), file.get("graphs", {}).get(values["data"], {}), own):
-        settings = merged(settings, part)
+        settings = merge(settings, part)
     return Row(
         values["id"],
         values.get("title", values["id"]),
@@ -100,18 +96,16 @@ def _row(path: Path, file: Values, values: Values) -> Row:
     )
 
 
-def merged(one: Values, other: Values) -> dict[str, Any]:
-    """Merge nested settings; the second has precedence.
+def model_label(model: Values) -> str:
+    """Return the name of a model with its options, from its settings.
 
     Example:
-        >>> merged({"model": {"name": "nfe-1", "dim": 8}}, {"model": {"dim": 4}})
-        {'model': {'name': 'nfe-1', 'dim': 4}}
+        >>> model_label({"name": "transe", "dim": 8, "norm": "l1"})
+        'transe norm=l1'
     """
-    found = dict(one)
-    for key, value in other.items():
-        inner = isinstance(value, Mapping) and isinstance(found.get(key), Mapping)
-        found[key] = merged(found[key], value) if inner else value
-    return found
+    common = ModelSettings.common_keys()
+    options = {key: value for key, value in model.items() if key not in common}
+    return label(model.get("name", ModelSettings().name), options)
 
 
 def differing(one: Values, other: Values) -> dict[str, tuple[Any, Any]]:

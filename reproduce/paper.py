@@ -27,8 +27,8 @@ class PaperStudy(Study):
     def seeds(self, row: Row) -> list[Plan]:
         """Return the runs of a row at the chosen scale, one per seed."""
         scale, seeds = self.options.scale, range(self.options.seeds)
-        dim = self.options.dim(row.settled()["model"]["dim"])
-        return [Plan(self.name, row.id, seed, scale, row.settled(seed, dim)) for seed in seeds]
+        dim = self.options.dim(row.settings()["model"]["dim"])
+        return [Plan(self.name, row.id, seed, scale, row.settings(seed, dim)) for seed in seeds]
 
     def show(self, results: Sequence[Result]) -> Shown:
         """Return each row with mean and standard deviation, printed numbers and difference."""
@@ -110,4 +110,4 @@ def _tables(files: Path) -> list[Row]:
 
 
 def _model(row: Row) -> dict[str, object]:
-    return row.settled()["model"] | {"dim": None}
+    return row.settings()["model"] | {"dim": None}

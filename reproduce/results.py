@@ -28,7 +28,8 @@ class Record:
         study: name of the study.
         row: id of the row.
         seed: random seed.
-        config: settings with the keys of a config file: `data`, `model`, `training`.
+        config: settings with the keys of a config file: `data`, `seed`, `model`,
+            `training`.
         metrics: metrics by split, then by how ties are ranked, as in a run's metrics.json.
         history: one mapping per epoch, as in a run's history.jsonl.
         provenance: date, commit and machine.

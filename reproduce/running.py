@@ -140,7 +140,7 @@ def _make(plan: Plan, directory: Path, jobs: int, progress: Callable[[str], None
         for member, need in zip(members, plan.needs, strict=True):
             if _read(need, directory) is None:
                 raise KgflowError(f"{member} is a member of it and is not trained")
-        words = ["combine", *map(str, members), "--out", str(run), "--force"]
+        words = ["ensemble", *map(str, members), "--out", str(run), "--force"]
     else:
         assert plan.values is not None
         load(plan.values["data"])
@@ -179,9 +179,9 @@ def _check(plan: Plan, record: Record) -> None:
                 f"{' and more differs' * (len(differ) > 1)}: remove it to train again"
             )
     if plan.needs:
-        members = [part.model_dump(include={"model", "training"}) for part in config.model.parts]
+        members = [member.model_dump(exclude={"run"}) for member in config.model.members]
         needs = [need.values or {} for need in plan.needs]
-        if members != [{"model": v.get("model"), "training": v.get("training")} for v in needs]:
+        if members != [{k: v for k, v in values.items() if k != "data"} for values in needs]:
             raise KgflowError(f"{source} has other members than its row has now: remove it")
     try:
         record.check()

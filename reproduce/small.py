@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reproduce.experiments import Row, merged, read_rows, read_toml
+from kgflow.config import merge, read_toml
+from reproduce.experiments import Row, model_label, read_rows
 from reproduce.running import Result
 from reproduce.study import Shown, Study, table
 
@@ -37,7 +38,7 @@ class SmallStudy(Study):
             replace(
                 graph,
                 id=f"{graph.id}/{model}",
-                values=merged(graph.values, {"model": {"name": model} | own}),
+                values=merge(graph.values, {"model": {"name": model} | own}),
             )
             for graph in graphs
             for model, own in models.items()
@@ -56,8 +57,10 @@ def markdown(results: Sequence[Result]) -> str:
     lines = []
     for model in models:
         mine = [by_name.get((graph, model)) for graph in graphs]
-        dims = [str(r.record.dim) for r in mine if r is not None and r.record is not None]
-        lines.append([f"`{model}`", (dims or ["–"])[0], *(c for r in mine for c in _cells(r))])
+        done = [r.record for r in mine if r is not None and r.record is not None]
+        named = next(r.plan.values["model"] for r in mine if r is not None and r.plan.values)
+        start = [f"`{model_label(named)}`", str(done[0].dim) if done else "–"]
+        lines.append([*start, *(c for r in mine for c in _cells(r))])
     titles = [f"{graph} {title}" for graph in graphs for title in ("MRR", "H@1", "H@10", "s")]
     return table(["model", "n", *titles], lines)
 

@@ -116,7 +116,7 @@ class Study(ABC):
     def seeds(self, row: Row) -> list[Plan]:
         """Return the runs of a row, one per seed."""
         seeds = range(self.options.seeds)
-        return [Plan(self.name, row.id, seed, values=row.settled(seed)) for seed in seeds]
+        return [Plan(self.name, row.id, seed, values=row.settings(seed)) for seed in seeds]
 
     def plans(self) -> list[Plan]:
         """Return the runs of the chosen rows."""

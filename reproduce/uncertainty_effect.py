@@ -69,7 +69,7 @@ class Pair:
     @property
     def others(self) -> list[str]:
         """Settings besides the model in which the rows differ."""
-        found = differing(*(x.row.settled() for x in (self.with_it, self.without)))
+        found = differing(*(x.row.settings() for x in (self.with_it, self.without)))
         return [name for name in found if name != "model.name"]
 
     @property

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reproduce.results import Record, Results
 
-BENCHMARKS = "[defaults]\nmodel.dim = 4\ntraining.epochs = 2\ntraining.lr = 0.1\n"
+BENCHMARKS = "[defaults]\nmodel.dim = 4\ntraining.epochs = 2\ntraining.optimizer.lr = 0.1\n"
 
 
 def row(name, data, model="nfe-1", **settings):

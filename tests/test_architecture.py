@@ -78,3 +78,11 @@ def test_public_names_resolve():
     assert set(dir(kgflow)) == set(kgflow.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         kgflow.nonsense  # noqa: B018
+
+
+def test_hooks_have_the_pinned_versions():
+    root = Path(__file__).parents[1]
+    pinned = set((root / "constraints.txt").read_text().splitlines())
+    hooks = re.findall(r"[\w-]+==[\d.]+", (root / ".pre-commit-config.yaml").read_text())
+    assert hooks
+    assert set(hooks) <= pinned

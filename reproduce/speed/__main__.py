@@ -36,8 +36,8 @@ def training(name, n, batch, warm, budget=12):
     return {
         **shape,
         "plain": measure("plain_train", **shape, budget=budget),
-        "dense": measure("kgflow_train", **shape, budget=budget),
-        "sparse": measure("kgflow_train", **shape, backward="sparse", warm=warm, budget=budget),
+        "exact": measure("kgflow_train", **shape, budget=budget),
+        "sampled": measure("kgflow_train", **shape, gradient="sampled", warm=warm, budget=budget),
         "bare": measure("matrix_product", **shape, budget=budget),
     }
 
@@ -48,7 +48,7 @@ def distmult(name, dim, peers):
     shape = {"name": name, "n": dim, "batch": 1024}
     found = {
         **shape,
-        "dense": measure("kgflow_train", **shape, model="distmult"),
+        "exact": measure("kgflow_train", **shape, model="distmult"),
         "bare": measure("matrix_product", name=name, n=dim // 2, batch=1024),
         "evaluation": measure("kgflow_evaluate", name=name, n=dim, model="distmult"),
         "plain_evaluation": measure("plain_evaluate", name=name, n=dim // 2),
@@ -93,12 +93,12 @@ def everything():
         results["distmult"] = distmult("fb15k-237", 512, peers)
         results["whole"] = measure("whole_epoch", name="fb15k-237", n=1024, batch=1024)
         results["learning"] = {
-            kind: measure("learning", name="fb15k-237", n=256, batch=1024, backward=kind)
-            for kind in ("dense", "sparse")
+            kind: measure("learning", name="fb15k-237", n=256, batch=1024, gradient=kind)
+            for kind in ("exact", "sampled")
         }
     profiles = (
         {"name": "fb15k-237", "n": 256, "batch": 1024},
-        {"name": "fb15k-237", "n": 256, "batch": 1024, "backward": "sparse", "warm": 540},
+        {"name": "fb15k-237", "n": 256, "batch": 1024, "gradient": "sampled", "warm": 540},
         {"name": "wn18rr", "n": 1024, "batch": 128},
     )
     results["profiles"] = [measure("profile", **x) for x in profiles if not missing(x["name"])]

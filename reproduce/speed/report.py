@@ -7,8 +7,8 @@ from reproduce.results import provenance_text
 
 SYSTEMS = {
     "plain": "plain per-triple program",
-    "dense": "kgflow, dense",
-    "sparse": "kgflow, sparse",
+    "exact": "kgflow, exact gradient",
+    "sampled": "kgflow, sampled gradient",
 }
 
 
@@ -34,20 +34,20 @@ def training_rows(results):
 
 READING = """## How to read this
 
-- *Plain* is NFE-1 as a careful person writes it first (`reproduce/speed/peers.py`): a row of
+- *Plain* is NFE-1 written straightforwardly (`reproduce/speed/peers.py`): a row of
   scores for every triple, autograd, torch's Adam, a Python loop for filtered ranks. *Bare* is the arithmetic
   alone: the three float32 matrix products of the grouped loss, at the same shapes, in the same run.
-- A dense step is these products plus passes over (entities x width) memory that no matrix product
+- A step with the exact gradient is these products plus passes over (entities x width) memory that no matrix product
   can do: keys from rows, the gradient back from keys to rows, and Adam. The table of milliseconds
   says what they cost. Batches of few queries (WN18RR, 128 triples) have as many such passes as
   large ones and less to multiply. To come nearer to the bare product these passes would have to be
   one compiled loop (gradient, Adam and next keys of a row while it is in registers); torch has no
   such operation, and kgflow ships no compiled code.
-- A sparse step multiplies once instead of three times, and samples. It cannot be faster than a
-  third of the bare product plus the same passes.
+- A step with the sampled gradient multiplies once instead of three times, and samples. It cannot be
+  faster than a third of the bare product plus the same passes.
 - An evaluation cannot be faster than the bare product of its distinct queries, which is itself
   less than ten times faster than the plain loop on this machine.
-- The sparse backward is measured after a warm-up of one epoch (WN18RR: 400 batches, when more
+- The sampled gradient is measured after a warm-up of one epoch (WN18RR: 400 batches, when more
   entries are kept than later).
 """
 
@@ -77,7 +77,7 @@ def other_rows(results):
     if not run:
         return
     bare = seconds(run["bare"])
-    yield "epoch, DistMult d=512", "kgflow", seconds(run["dense"]), seconds(run["dense"]) / bare
+    yield "epoch, DistMult d=512", "kgflow", seconds(run["exact"]), seconds(run["exact"]) / bare
     yield "epoch, DistMult d=512", "bare matrix product", bare, 1.0
     if "pykeen" in run:
         yield (
@@ -100,7 +100,7 @@ def other_rows(results):
 def profile_table(profiles):
     """A row for each kind of operation, a column for each profile."""
     good = [p for p in profiles if "milliseconds" in p]
-    head = ("operation", *(f"{p['name']} n={p['n']} {p['backward']}" for p in good))
+    head = ("operation", *(f"{p['name']} n={p['n']} {p['gradient']}" for p in good))
     kinds = list(good[0]["milliseconds"]) if good else []
     return head, [(kind, *(p["milliseconds"][kind] for p in good)) for kind in kinds]
 
@@ -112,22 +112,22 @@ def notes(results):
         run = next(r for r in results["training"] if (r["name"], r["n"]) == ("fb15k-237", 1024))
         spent = results["whole"]["seconds"]
         found.append(
-            f"A whole dense epoch, FB15k-237 n=1024, first batch to last: {spent:.0f} s,"
+            f"A whole epoch with the exact gradient, FB15k-237 n=1024, first batch to last: {spent:.0f} s,"
             f" {seconds(run['bare']) / spent:.0%} of the bare product's rate"
         )
     for run in results["training"]:
-        dense = run["dense"]
-        if "beyond" in dense:
+        exact = run["exact"]
+        if "beyond" in exact:
             found.append(
                 f"Memory of training beyond parameters, gradients and Adam's state,"
-                f" {run['name']} n={run['n']}: {dense['beyond'] / 2**20:.0f} MiB, where 15 % of"
+                f" {run['name']} n={run['n']}: {exact['beyond'] / 2**20:.0f} MiB, where 15 % of"
                 f" that state and two blocks of keys are"
-                f" {(0.15 * dense['state'] + 2 * dense['block']) / 2**20:.0f} MiB"
+                f" {(0.15 * exact['state'] + 2 * exact['block']) / 2**20:.0f} MiB"
             )
     for kind, run in results.get("learning", {}).items():
         if "mrr" in run:
             curve = ", ".join(f"{x:.4f}" for x in run["mrr"])
-            found.append(f"Validation MRR by epoch, FB15k-237 n=256, {kind}: {curve}")
+            found.append(f"Validation MRR by epoch, FB15k-237 n=256, {kind} gradient: {curve}")
     load = results.get("loading", {})
     if "many" in load:
         known = f" FB15k-237 {load['fb15k-237']:.2f} s;" if "fb15k-237" in load else ""

@@ -53,11 +53,10 @@ def vectors(kind, entities, n):
 def index(kind, method, entities, n):
     """Build an index and ask it, one query at a time."""
     import torch
-    from kgflow.search.method import METHODS
-    from kgflow.search.saved import tune
 
     from kgflow.kernels import EncodedEntities, ExactSearch
-    from kgflow.search.index import Index
+    from kgflow.search.index import INDEX_METHODS, Index
+    from kgflow.search.saved_index import tune_recall
 
     keys, queries = vectors(kind, entities, n)
     Q, a = 2 * queries, -queries.square().sum(1)
@@ -66,13 +65,13 @@ def index(kind, method, entities, n):
     found = {"kind": kind, "method": method, "entities": entities, "n": n, "recall": 1.0}
     if method == "exact":
         search = ExactSearch(known)
-        search(Q[:1], a[:1], K)  # lowers the keys
+        search(Q[:1], a[:1], K)  # encodes the keys
         found["build"] = time.perf_counter() - began
     else:
-        search = Index.build(known, METHODS[method])
+        search = Index.build(known, INDEX_METHODS[method])
         found["build"] = time.perf_counter() - began
         found["built_peak"] = peak()
-        found["effort"], found["recall"] = tune(search, METHODS[method], Q[:200], a[:200], 0.99)
+        found["effort"], found["recall"] = tune_recall(search, Q[:200], a[:200], 0.99)
     times = []
     with torch.no_grad():
         for q, b in zip(Q.split(1), a.split(1), strict=True):
@@ -93,14 +92,14 @@ def make_run(folder, entities=15_000, n=256):
     """A run with random weights."""
     import torch
 
-    from kgflow.config import Experiment, ModelConfig
+    from kgflow.config import Experiment, ModelSettings
     from kgflow.models import build
     from kgflow.runs.store import new_run, run_config
     from kgflow.training import save_model
     from reproduce.speed.peers import synthetic
 
     data = synthetic("synthetic", entities, 20, 60_000, 1_000)
-    experiment = Experiment(data="synthetic", model=ModelConfig(name="nfe-1", dim=n))
+    experiment = Experiment(data="synthetic", model=ModelSettings(name="nfe-1", dim=n))
     torch.manual_seed(0)
     model = build("nfe-1", entities, 2 * len(data.relations), n)
     with new_run(Path(folder), run_config(experiment, data), data, force=True) as draft:
@@ -113,31 +112,29 @@ def make_run(folder, entities=15_000, n=256):
 
 def batcher(run, size, seconds):
     """Questions per second that the batcher answers to callers who each wait for theirs."""
-    from kgflow.serving.batcher import Batcher
-    from kgflow.serving.jobs import Ask, worker
-
     import kgflow
     from kgflow.runs.answers import TripleQuery
+    from kgflow.serving.batching import Batcher, PredictJob, job_processor
 
     opened, rng = kgflow.open(run), random.Random(0)
     names = opened.data.entities.names
     opened.predict(head=names[0], relation="r0")
 
-    async def caller(desk, end):
+    async def caller(queue, end):
         done = 0
         while time.perf_counter() < end:
             asked = TripleQuery(rng.choice(names), f"r{rng.randrange(20)}")
-            await desk.ask([Ask(asked, K, False, ())])
+            await queue.submit([PredictJob(asked, K, False, ())])
             done += 1
         return done
 
     async def go():
-        desk = Batcher(worker(opened), size=int(size))
+        queue = Batcher(job_processor(opened), max_batch=int(size))
         began = time.perf_counter()
-        callers = (caller(desk, began + float(seconds)) for _ in range(CONNECTIONS))
+        callers = (caller(queue, began + float(seconds)) for _ in range(CONNECTIONS))
         done = sum(await asyncio.gather(*callers))
         spent = time.perf_counter() - began
-        await desk.close()
+        await queue.close()
         return done / spent
 
     return {"size": int(size), "rate": asyncio.run(go())}
@@ -150,11 +147,11 @@ def server(run, batch, queue):
     """Serve, and say where."""
     import kgflow
     from kgflow.serving.app import create_app
-    from kgflow.serving.server import address, listen, serve
+    from kgflow.serving.server import listen, serve, server_url
 
     listening = listen("127.0.0.1", 0)
-    app = create_app(kgflow.open(run), batch=int(batch), queue=int(queue))
-    print(json.dumps({"port": int(address(listening).rsplit(":", 1)[1])}), flush=True)
+    app = create_app(kgflow.open(run), max_batch=int(batch), max_queue=int(queue))
+    print(json.dumps({"port": int(server_url(listening).rsplit(":", 1)[1])}), flush=True)
     serve(app, listening)
 
 

@@ -52,21 +52,19 @@ def plain_train(name, n, batch, budget=BUDGET):
 class Training:
     """Training steps of kgflow on a graph."""
 
-    def __init__(self, data, n, batch, model="nfe-1", backward="dense"):
-        from kgflow.training.row_adam import RowAdam
-
-        from kgflow.kernels import ExactGradient, SampledGradient
+    def __init__(self, data, n, batch, model="nfe-1", gradient="exact"):
         from kgflow.models import build
         from kgflow.training import OneVsAll, batches
+        from kgflow.training.losses.one_vs_all import GRADIENTS
+        from kgflow.training.optimizers import AdamSettings
 
         torch.manual_seed(0)
         self.net = build(model, len(data.entities), 2 * len(data.relations), n)
         self.index = data.queries("train")
-        lr = 0.003 if n < 1000 else 0.001
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=lr, fused=True)
-        self.update = RowAdam(self.optimizer, self.net.entity.weight)
-        pullback = {"dense": ExactGradient, "sparse": SampledGradient}[backward]()
-        self.loss = OneVsAll(self.net, self.index, 2.0, pullback=pullback)
+        adam = AdamSettings(lr=0.003 if n < 1000 else 0.001)
+        self.optimizer = adam.build(self.net.parameters())
+        self.update = adam.row_update(self.optimizer, self.net.entity.weight)
+        self.loss = OneVsAll(self.net, self.index, 2.0, score_gradient=GRADIENTS[gradient]())
         self.epoch = lambda number: batches(self.index, batch, 0, number)
 
     def step(self, number, rows):
@@ -75,14 +73,14 @@ class Training:
         self.optimizer.step()
 
 
-def kgflow_train(name, n, batch, model="nfe-1", backward="dense", warm=3, budget=BUDGET):
+def kgflow_train(name, n, batch, model="nfe-1", gradient="exact", warm=3, budget=BUDGET):
     data = graph(name)
     data.queries("train")
     # Memory that the libraries themselves take at the first step is not counted.
     tiny = Training(graph("random-500-2000"), 64, 500)
     tiny.step(0, tiny.epoch(0)[0])
     before = peak()
-    run = Training(data, n, batch, model, backward)
+    run = Training(data, n, batch, model, gradient)
     order = [rows for epoch in range(4) for rows in run.epoch(epoch)]
     steps = (lambda i=i, rows=rows: run.step(i, rows) for i, rows in enumerate(order))
     width, count = run.net.entity.weight.shape[1], len(run.epoch(0))
@@ -107,12 +105,12 @@ def whole_epoch(name, n, batch):
     return {"seconds": time.perf_counter() - began}
 
 
-def learning(name, n, batch, backward, epochs=2):
+def learning(name, n, batch, gradient, epochs=2):
     """Return validation MRR after each of the first epochs."""
     from kgflow.evaluation import rank
 
     data = graph(name)
-    run = Training(data, n, batch, backward=backward)
+    run = Training(data, n, batch, gradient=gradient)
     found, questions, known = [], data.queries("valid"), data.queries()
     for epoch in range(epochs):
         for rows in run.epoch(epoch):
@@ -130,12 +128,12 @@ KINDS = {
 }
 
 
-def profile(name, n, batch, backward="dense", warm=10, steps=10):
+def profile(name, n, batch, gradient="exact", warm=10, steps=10):
     """Return milliseconds of a step by kind of operation."""
     from torch.profiler import ProfilerActivity
     from torch.profiler import profile as record
 
-    run = Training(graph(name), n, batch, backward=backward)
+    run = Training(graph(name), n, batch, gradient=gradient)
     order = [rows for epoch in range(4) for rows in run.epoch(epoch)][: warm + steps]
     for number, rows in enumerate(order[:warm]):
         run.step(number + 1, rows)
@@ -146,7 +144,7 @@ def profile(name, n, batch, backward="dense", warm=10, steps=10):
     for event in found.key_averages():
         kind = [k for k, names in KINDS.items() if event.key.removeprefix("aten::") in names]
         spent[kind[0] if kind else "the rest"] += event.self_cpu_time_total / 1000 / steps
-    return {"milliseconds": spent, "name": name, "n": n, "backward": backward}
+    return {"milliseconds": spent, "name": name, "n": n, "gradient": gradient}
 
 
 def loading(millions=10):

@@ -11,7 +11,6 @@ from graphs import build
 from kgflow.models.gaussian import variance
 from laws import close
 
-pykeen = pytest.importorskip("pykeen", reason="PyKEEN is an optional peer")
 E, R, DIM = 7, 3, 4
 IDS = torch.cartesian_prod(torch.arange(E), torch.arange(R), torch.arange(E))
 

@@ -8,8 +8,6 @@ import torch
 from graphs import build
 from laws import close
 
-pykeen = pytest.importorskip("pykeen", reason="pip install kgflow[peers] to compare with PyKEEN")
-
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from pykeen import models as peers

@@ -8,8 +8,6 @@ import torch
 from graphs import build
 from laws import close
 
-pytest.importorskip("pykeen", reason="PyKEEN is not installed: pip install 'kgflow[peers]'")
-
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from pykeen.models import ConvE, TuckER

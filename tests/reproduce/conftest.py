@@ -25,7 +25,7 @@ def place(tmp_path, monkeypatch):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Do not draw, which takes long."""
-    monkeypatch.setattr("reproduce.benchmarks.learning_curve_picture", lambda *given: given[-1])
+    monkeypatch.setattr("reproduce.benchmarks.learning_curve_figure", lambda *given: given[-1])
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def in_process(monkeypatch):
     """Do what the commands do in this process: a process each would take long."""
 
     def call(words, _):
-        if words[0] == "combine":
+        if words[0] == "ensemble":
             at = words.index("--out")
-            kgflow.combine(words[1:at], words[at + 1], force="--force" in words)
+            kgflow.ensemble(words[1:at], words[at + 1], force="--force" in words)
             return
         flags = dict(zip(words[1::2], words[2::2], strict=True))
         experiment = read(Experiment, Path(flags["--config"]))

@@ -104,7 +104,7 @@ def test_the_picture_has_the_best_rows(monkeypatch):
         drawn[graph] = [curve.label for curve in curves]
         return path
 
-    monkeypatch.setattr("reproduce.benchmarks.learning_curve_picture", draw)
+    monkeypatch.setattr("reproduce.benchmarks.learning_curve_figure", draw)
     write(*(row(f"wn18rr/x{i}", "wn18rr") for i in range(10)))
     mrrs = [0.3, 0.1, 0.5, 0.4, 0.2, 0.35, 0.45, 0.25, 0.15, 0.05]
     text = shown(study(), stored(study().plans(), mrrs)).text
@@ -116,10 +116,13 @@ def test_the_picture_has_the_best_rows(monkeypatch):
 def test_a_changed_row_is_noticed_and_not_trained_over():
     write(row("wn18rr/a", "wn18rr"), row("wn18rr/b", "wn18rr", title="Other"))
     results = stored(study().plans()[:1], [0.4321])
-    write(row("wn18rr/a", "wn18rr", training__lr=0.2), row("wn18rr/b", "wn18rr", title="Other"))
+    write(
+        row("wn18rr/a", "wn18rr", training__optimizer__lr=0.2),
+        row("wn18rr/b", "wn18rr", title="Other"),
+    )
     mine = study()
     one, other = collect(mine.plans(), Path("runs"), results)
-    assert "was trained with training.lr = 0.1, but the row now has 0.2" in one.skipped
+    assert "was trained with training.optimizer.lr = 0.1, but the row now has 0.2" in one.skipped
     assert other.skipped == NOT_RUN
     text = mine.show([one, other]).text
     assert "0.432" not in text
@@ -188,10 +191,10 @@ def test_the_effect_of_uncertainty_is_measured_between_rows_that_differ_by_it(
 
 @pytest.mark.usefixtures("no_pictures")
 def test_rows_that_differ_otherwise_are_not_compared():
-    point = row("wn18rr/nfe-point", "wn18rr", "nfe-point", training__lr=0.2)
+    point = row("wn18rr/nfe-point", "wn18rr", "nfe-point", training__optimizer__lr=0.2)
     write(row("wn18rr/nfe-1", "wn18rr"), point)
     text = shown(study(), stored(study().plans(), [0.4, 0.4])).text
-    assert "the rows also differ in training.lr and are not compared" in text
+    assert "the rows also differ in training.optimizer.lr and are not compared" in text
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -203,9 +206,7 @@ def test_without_numbers_of_the_paper_it_is_not_mentioned():
 
 
 @pytest.mark.usefixtures("no_pictures")
-@pytest.mark.parametrize(
-    "change", [{}, {"model__bias": True}, {"model__options__uncertainty": 4.0}]
-)
+@pytest.mark.parametrize("change", [{}, {"model__bias": True}, {"model__uncertainty": 4.0}])
 def test_only_the_model_of_the_paper_has_its_number(change):
     write(row("wn18rr/a", "wn18rr", **change))
     text = shown(study(), stored(study().plans(), [0.4])).text
@@ -265,7 +266,7 @@ def test_a_damaged_run_has_no_numbers_and_spoils_no_others(damage):
         ("[[rows]]\nid = 'a'", "lacks 'id' or 'data'"),
         ("[[rows]]\nid = 'a'\ndata = 'x'\nlr = 1", "unknown key 'lr'"),
         (row("a", "x") + row("a", "x"), "the id 'a' is used twice"),
-        (row("a", "x", training__lr=-1), "row 'a': 'training.lr' is -1"),
+        (row("a", "x", training__optimizer__lr=-1), "row 'a': 'training.optimizer.lr' is -1"),
     ],
 )
 def test_files_that_make_no_sense(text, sentence):

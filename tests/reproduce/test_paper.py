@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from graphs import random_graph
+from kgflow.config import ModelSettings
 from kgflow.data import save
 from kgflow.errors import KgflowError
 from kgflow.models import build
@@ -70,16 +71,22 @@ PUBLISHED = {
 ROWS = {x.id: x for kind in (Table1Study, Table5Study) for x in kind(*HERE).rows()}
 
 
+def options(model):
+    """The settings that only this model has."""
+    return {k: v for k, v in model.items() if k not in ModelSettings.common_keys()}
+
+
 @pytest.mark.parametrize("key", PUBLISHED)
 def test_rows_have_the_published_settings(key):
-    found = ROWS[key].settled()
-    model, training = found["model"], found["training"]
-    assert f"{found['data']}/{model['name']}" == key
-    names = ("margin", "batch_size", "lr", "decay")
-    assert (model["dim"], *(training[name] for name in names)) == PUBLISHED[key]
-    # Neither dropout nor an average, and validation by all triples of valid.
-    assert (training["dropout"], training["average"], training["held_out"]) == (0, 0, 0)
-    long = {"nfe-1": 150, "nfe-2-paper": 100, "nfe-3-softplus": 100}
+    found = ROWS[key].settings()
+    model, training, loss = found["model"], found["training"], found["training"]["loss"]
+    assert key == f"{found['data']}/{'-'.join([model['name'], *options(model).values()])}"
+    steps = training["optimizer"]["lr"], training["lr_schedule"]["decay"]
+    assert (model["dim"], loss["margin"], training["batch_size"], *steps) == PUBLISHED[key]
+    # The paper's loss, neither dropout nor an average, and validation by all triples of valid.
+    assert (loss["name"], loss["dropout"], loss["query_dropout"]) == ("one-vs-all", 0, 0)
+    assert (training["ema_decay"], training["conformal_fraction"]) == (0, 0)
+    long = {"nfe-1": 150, "nfe-2": 100, "nfe-3": 100}
     expected = long.get(model["name"], 50) if found["data"] == "yago3-10" else 50
     assert training["epochs"] == expected
 
@@ -91,16 +98,16 @@ def test_rows_have_the_published_numbers():
     assert {key: row.published for key, row in ROWS.items()} == numbers
     assert set(numbers) == set(PUBLISHED)
     rows = Table2Study(*HERE).rows()
-    found = {x.settled()["model"]["options"]["uncertainty"]: x.published for x in rows}
+    found = {x.settings()["model"]["uncertainty"]: x.published for x in rows}
     assert found == TABLE_2
-    assert len({str(x.settled()["training"]) for x in rows}) == 1
+    assert len({str(x.settings()["training"]) for x in rows}) == 1
 
 
 def test_every_row_of_every_study_builds_its_model():
     for kind in STUDIES.values():
         for found in kind(*HERE).rows() if kind.name != "ensembles" else []:
-            model = found.settled()["model"]
-            build(model["name"], 3, 2, 12, model["options"])
+            model = found.settings()["model"]
+            build(model["name"], 3, 2, 12, options(model))
             assert found.title
 
 
@@ -118,7 +125,7 @@ def test_scale_divides_the_dimension():
     study = Table2Study(*HERE, Options(scale="quarter", seeds=3))
     plans = study.seeds(study.rows()[0])
     assert [plan.values["model"]["dim"] for plan in plans] == [256] * 3
-    assert [plan.values["training"]["seed"] for plan in plans] == [0, 1, 2]
+    assert [plan.values["seed"] for plan in plans] == [0, 1, 2]
     assert plans[0].command.endswith("table2 --row wn18rr/0 --scale quarter")
 
 

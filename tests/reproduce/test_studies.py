@@ -8,15 +8,18 @@ import pytest
 import kgflow
 from graphs import random_graph
 from kgflow import analysis
+from kgflow.config import Experiment, parse
 from kgflow.data import save
-from kgflow.models import MODELS
-from kgflow.runs.build import CONFIDENCES
-from kgflow.runs.training import settle
+from kgflow.models.listing import label, listing
+from kgflow.runs.build import complete
+from kgflow.training.losses import CONFIDENCES
 from pretended import BENCHMARKS, row
 from reproduce.__main__ import main
 from reproduce.benchmarks import BenchmarksStudy
 from reproduce.confidence import ConfidenceStudy
-from reproduce.results import Results, read_record
+from reproduce.ensembles import EnsemblesStudy
+from reproduce.paper import Table1Study
+from reproduce.results import Record, Results, read_record
 from reproduce.running import Plan, Result, collect, run_plans
 from reproduce.small import SmallStudy, markdown
 from reproduce.speed import peers
@@ -24,25 +27,26 @@ from reproduce.study import Options
 from reproduce.uncertainty import study_page
 
 ROOT = Path(__file__).parents[2]
+HERE = Path(), Path()
 
 
-def test_small_is_every_model_on_every_small_graph():
-    here = Path(), Path()
-    plans = SmallStudy(*here).plans()
-    assert len(plans) == 3 * len(MODELS)
-    assert {plan.values["model"]["name"] for plan in plans} == set(MODELS)
-    (codex,) = SmallStudy(*here, Options(("nfe-1",), ("codex-s",))).plans()
-    assert codex.values["training"]["loss"] == "sampled-softmax"
+def test_small_is_every_variant_of_every_model_on_every_small_graph():
+    variants = {label(model["name"], model["variant"]) for model in listing()}
+    rows = SmallStudy(*HERE).rows()
+    assert len(rows) == 3 * len(variants)
+    assert {row.model_label for row in rows} == variants
+    (codex,) = SmallStudy(*HERE, Options(("nfe-1",), ("codex-s",))).plans()
+    assert codex.values["training"]["loss"]["name"] == "sampled-softmax"
 
 
 def test_what_is_missing_is_run_in_a_process_and_what_cannot_run_says_why(tmp_path):
     save(random_graph(), tmp_path / "graph")
     values = {"data": str(tmp_path / "graph"), "model": {"name": "distmult", "dim": 4}}
-    full = settle(values | {"training": {"epochs": 1}}, "test").model_dump()
+    full = complete(values | {"training": {"epochs": 1}}, "test").model_dump()
     plans = [
         Plan("small", "graph/a", values=full),
         Plan("small", "none/a", values=full | {"data": "no-such-graph"}),
-        Plan("small", "odd/a", values=full | {"training": {"lr": -1}}),
+        Plan("small", "odd/a", values=full | {"training": {"optimizer": {"lr": -1}}}),
     ]
     started, results = [], Results(tmp_path / "results")
     first = run_plans(plans, tmp_path, results, jobs=2, progress=started.append)
@@ -62,7 +66,7 @@ def test_what_is_missing_is_run_in_a_process_and_what_cannot_run_says_why(tmp_pa
 def test_confidences_are_used_in_every_way_on_every_graph(tmp_path, monkeypatch):
     monkeypatch.setattr(ConfidenceStudy, "_part", lambda self, name: Path(name))
     plans = ConfidenceStudy(tmp_path, tmp_path).plans()
-    found = [(plan.values["data"], plan.values["training"]["confidence"]) for plan in plans]
+    found = [(plan.values["data"], plan.values["training"]["loss"]["confidence"]) for plan in plans]
     assert found == [(graph, kind) for graph in ("nl27k", "cn15k") for kind in CONFIDENCES]
     assert len({plan.run(tmp_path) for plan in plans}) == len(plans)
 
@@ -170,18 +174,34 @@ def test_the_command_refuses(words, sentence, tmp_path, monkeypatch, capsys):
     assert not list(tmp_path.iterdir())
 
 
-def test_all_stored_results_are_of_rows_as_they_are_now():
-    """Whoever changes a row or a setting's name must change the stored results too."""
-    results, here = Results(ROOT / "results"), (Path(), Path())
-    for kind, options in (
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
         (BenchmarksStudy, Options(seeds=3)),
         (SmallStudy, Options(data=("codex-s",))),
-    ):
-        found = list(collect(kind(*here, options).plans(), Path("none"), results))
-        assert not [r.skipped for r in found if r.skipped and r.skipped != "it was not run"]
-        names = {result.plan.id for result in found if result.record}
-        lines = (ROOT / "results" / f"{kind.name}.jsonl").read_text().splitlines()
-        assert names == {json.loads(line)["row"] for line in lines}
+        (Table1Study, Options(scale="quarter")),
+        (EnsemblesStudy, Options()),
+    ],
+)
+def test_stored_results_have_exactly_the_settings_of_their_rows(kind, options):
+    """Whoever changes a row or a setting's name must change the stored results too."""
+    plans = {plan.name: plan for plan in kind(*HERE, options).plans() if plan.study == kind.name}
+    lines = (ROOT / "results" / f"{kind.name}.jsonl").read_text().splitlines()
+    records = [Record.from_line(line, kind.name) for line in lines]
+    assert records
+    for record in records:
+        plan = plans[f"{record.row}:{record.seed}"]
+        assert parse(Experiment, record.config, record.row).model_dump() == record.config
+        if plan.needs:
+            members = record.config["model"]["members"]
+            assert [m | {"data": record.config["data"]} for m in members] == [
+                need.values | {"run": member["run"]}
+                for need, member in zip(plan.needs, members, strict=True)
+            ]
+        else:
+            assert record.config == plan.values
+    found = collect(list(plans.values()), Path("none"), Results(ROOT / "results"))
+    assert sum(result.record is not None for result in found) == len(records)
 
 
 def test_a_graph_that_is_not_there_is_never_replaced_by_a_random_one(monkeypatch):
