@@ -170,8 +170,8 @@ def test_every_command_takes_it(runs, tmp_path, monkeypatch, capsys, parts):
         ("calibrate", merged),
         ("rules", merged),
         ("export", merged, "--format", "npz", "--out", tmp_path / "rows.npz"),
-        ("export", merged, "--to", "faiss", "--out", tmp_path / "index"),
-        ("export", merged, "--to", "word2vec", "--out", tmp_path / "vectors.txt"),
+        ("export", merged, "--format", "faiss", "--out", tmp_path / "index"),
+        ("export", merged, "--format", "word2vec", "--out", tmp_path / "vectors.txt"),
         ("report", merged, "--out", tmp_path / "page.html"),
         ("report", merged, runs / "a", "--out", tmp_path / "two.html"),
     ):

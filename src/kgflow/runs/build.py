@@ -15,7 +15,7 @@ from kgflow.config import (
 )
 from kgflow.data import Dataset, QueryIndex
 from kgflow.errors import KgflowError
-from kgflow.models import Ensemble, Model, build, variant
+from kgflow.models import Ensemble, Model, Variant, build, variant
 from kgflow.training import Loss, LossSettings, RegularizerSettings, RelationPrediction, Sum
 
 
@@ -35,8 +35,16 @@ def complete(values: Mapping[str, Any], source: str) -> Experiment:
         parse(ModelSettings, model, source, "model")
         raise KgflowError(f"{source}: an ensemble cannot be trained: train its runs")
     chosen = parse(ModelSettings, model, source, "model")
-    defaults = variant(chosen.name, chosen.options).settings
+    defaults = chosen_variant(chosen, source).settings
     return parse(Experiment, merge(_applicable(defaults, values), values), source)
+
+
+def chosen_variant(model: ModelSettings, source: str) -> Variant:
+    """Validate the options of a model, and return its variant."""
+    try:
+        return variant(model.name, model.options)
+    except KgflowError as error:
+        raise KgflowError(f"{source}: {error}") from None
 
 
 def _applicable(defaults: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

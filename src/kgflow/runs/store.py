@@ -19,6 +19,7 @@ from kgflow.config import FORMAT, Experiment, RunConfig, RunInfo, dump, parse, r
 from kgflow.data import SPLITS, Dataset, Triples, Vocabulary
 from kgflow.errors import KgflowError
 from kgflow.io import write_atomic
+from kgflow.runs.build import chosen_variant
 from kgflow.runs.plugins import check_plugins, loaded_plugins
 
 CONFIG, VOCABULARY, FACTS, METRICS = (
@@ -83,6 +84,8 @@ def read_run(directory: Path) -> tuple[RunConfig, Dataset]:
     _check_format(values, directory)
     check_plugins(values, directory)
     config = parse(RunConfig, values, str(directory / CONFIG))
+    for model in [member.model for member in config.model.members] or [config.model]:
+        chosen_variant(model, str(directory / CONFIG))
     data = _read_data(directory)
     if data.digest() != config.run.data_digest:
         raise KgflowError(
