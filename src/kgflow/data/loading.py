@@ -122,9 +122,9 @@ def dataset_from_frames(name: str, frames: Mapping[str, pl.DataFrame]) -> Datase
             kept = "" if triples.weight is None else ", each with its largest weight"
             notices.append(f"{split}: repeated triples merged{kept}: {duplicates[split]:,}")
     return Dataset(
-        name=name,
-        entities=Vocabulary(entities),
-        relations=Vocabulary(relations, kind="relation"),
+        name,
+        Vocabulary(entities),
+        Vocabulary(relations, kind="relation"),
         train=splits["train"],
         valid=splits.get("valid", Triples.empty()),
         test=splits.get("test", Triples.empty()),
