@@ -159,11 +159,9 @@ def assign_ids(*columns: pl.Series) -> tuple[list[str], Sequence[Ids]]:
 
 
 def _weights(frame: pl.DataFrame) -> Weights | None:
-    import polars as pl
-
     if "weight" not in frame.columns:
         return None
-    return frame["weight"].cast(pl.Float32).fill_null(1.0).to_numpy()
+    return frame["weight"].fill_null(1.0).to_numpy().astype(np.float32)
 
 
 def _read(name: str, paths: Mapping[str, Sequence[Path]], columns: Columns | str | None) -> Dataset:
