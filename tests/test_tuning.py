@@ -12,6 +12,9 @@ from kgflow.data import REDUCTIONS, Dataset, Triples, Vocabulary, entity_sample,
 from kgflow.errors import KgflowError
 from kgflow.runs.build import complete
 from kgflow.runs.training import best_validation, run_experiment
+
+pytest.importorskip("optuna", reason="the extra `tune` is not installed")
+
 from kgflow.tuning import (
     HyperbandProtocol,
     HyperparameterSearch,
@@ -20,9 +23,7 @@ from kgflow.tuning import (
     best_experiment,
     tune,
 )
-from kgflow.tuning.paper import GRIDS, INITIAL
-
-pytest.importorskip("optuna", reason="the extra `tune` is not installed")
+from kgflow.tuning.protocol import GRIDS, INITIAL
 
 DATA = random_graph(entities=20, facts=150)
 MARGIN, LR = "training.loss.margin", "training.optimizer.lr"

@@ -3,9 +3,10 @@
 import pytest
 
 from kgflow.config import Experiment, read
-from kgflow.tuning import PROTOCOLS, TpeProtocol
 
 pytest.importorskip("optuna", reason="the extra `tune` is not installed")
+
+from kgflow.tuning import PROTOCOLS, TpeProtocol
 
 LR = "training.optimizer.lr"
 

@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import softplus
 
 from graphs import ALL_MODELS, random_graph, random_model
-from kgflow.kernels import Targets, one_vs_all
+from kgflow.kernels import AutogradKeys, LogisticKernel, Targets, differentiable_loss
 from kgflow.training import OneVsAll
 
 MARGIN = 1.5
@@ -27,6 +27,11 @@ def ungrouped(model, data):
             total = total + w * softplus(-sign * logit).sum()
             count += 1
     return total / count
+
+
+def one_vs_all(Q, a, table, encode, targets, block=2048):
+    kernel = LogisticKernel(AutogradKeys(encode), block=block)
+    return differentiable_loss(Q, a, table, kernel, targets)
 
 
 def gradients(loss, model):

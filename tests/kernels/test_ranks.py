@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgflow.kernels import EncodedEntities, filtered_ranks, top_k
+from kgflow.kernels import EncodedEntities, ExactSearch, filtered_ranks
 
 
 def plain(rows):
@@ -52,7 +52,7 @@ def test_top_k_against_a_full_sort(block, k):
     S = Q @ K.T + a[:, None]
     S[excluded] = -torch.inf
     S[:, ~allowed] = -torch.inf
-    best = top_k(Q, a, EncodedEntities(K, plain, block=block), k, excluded, allowed)
+    best = ExactSearch(EncodedEntities(K, plain, block=block))(Q, a, k, excluded, allowed)
     want = S.sort(dim=1, descending=True).values[:, :k]
     torch.testing.assert_close(best.score, want)
     real = best.score > -torch.inf

@@ -12,7 +12,7 @@ import kgflow
 from graphs import random_graph, random_model
 from kgflow.cli import app
 from kgflow.errors import KgflowError
-from kgflow.kernels import EncodedEntities, top_k
+from kgflow.kernels import EncodedEntities, ExactSearch
 from kgflow.runs.answers import COLUMNS, DISCOVERY_COLUMNS, TripleQuery
 from kgflow.runs.discovery import discover
 from kgflow.runs.predictor import Predictor
@@ -149,7 +149,7 @@ def test_scores_that_are_not_finite_are_refused(predictor, bad):
     K[3] = bad
     entities = EncodedEntities(K, lambda rows: (rows, torch.zeros(len(rows))), block=2)
     with pytest.raises(FloatingPointError):
-        top_k(torch.ones(2, 1), torch.zeros(2), entities, k=1, allowed=torch.arange(5) != 3)
+        ExactSearch(entities)(torch.ones(2, 1), torch.zeros(2), k=1, allowed=torch.arange(5) != 3)
     predictor.model.entity.weight.data[3] = torch.nan
     for question in (TripleQuery(head="e0", relation="r0"), TripleQuery(head="e3", tail="e0")):
         with pytest.raises(FloatingPointError):

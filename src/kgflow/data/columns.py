@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from kgflow.errors import KgflowError, suggest
 
@@ -51,11 +51,6 @@ class Columns:
         """Return `columns`, parsed if it is text."""
         return cls.parse(columns) if isinstance(columns, str) else columns
 
-    def chosen(self) -> list[str | int]:
-        """Return the columns in the order head, relation, tail and, if any, weight."""
-        weight = [] if self.weight is None else [self.weight]
-        return [self.head, self.relation, self.tail, *weight]
-
 
 @dataclass(frozen=True)
 class ColumnLayout:
@@ -86,7 +81,7 @@ def column_layout(first: Sequence[str], columns: Columns | None, where: str) -> 
     """
     known = recognize_header(first)
     if columns is not None:
-        chosen = columns.chosen()
+        chosen = [c for c in astuple(columns) if c is not None]
         header = known is not None or any(isinstance(c, str) for c in chosen)
         return ColumnLayout(tuple(_position(c, first, where) for c in chosen), header, True)
     if known is not None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kgflow.data.columns import recognize_header
 from kgflow.data.query_index import QueryIndex
-from kgflow.data.triples import Triples
+from kgflow.data.triples import Ids, Triples
 from kgflow.data.vocabulary import Vocabulary
 from kgflow.errors import KgflowError, suggest
 from kgflow.io import atomic_directory
@@ -112,6 +114,27 @@ class Dataset:
             if name in self.entities:
                 found.setdefault(label, []).append(name)
         return found
+
+    def select(self, entities: Ids, relations: Ids) -> Dataset:
+        """Return the data set of the entities and relations of these ids, numbered in this order.
+
+        Triples with other entities or relations are left out.
+        """
+        new_e, new_r = (np.full(len(v), -1) for v in (self.entities, self.relations))
+        new_e[entities], new_r[relations] = np.arange(len(entities)), np.arange(len(relations))
+
+        def renumbered(old: Triples) -> Triples:
+            new = Triples(new_e[old.h], new_r[old.r], new_e[old.t], old.weight)
+            return new.take((new.h >= 0) & (new.r >= 0) & (new.t >= 0))
+
+        return replace(
+            self,
+            entities=Vocabulary([self.entities[i] for i in entities.tolist()]),
+            relations=Vocabulary([self.relations[i] for i in relations.tolist()], "relation"),
+            train=renumbered(self.train),
+            valid=renumbered(self.valid),
+            test=renumbered(self.test),
+        )
 
     @property
     def weighted(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable
@@ -116,5 +117,4 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, directory: Path)
     content = archive.extractfile(member) if base in SPLIT_FILES else None
     if content is not None:
         with (directory / base).open("xb") as out:
-            while chunk := content.read(CHUNK):
-                out.write(chunk)
+            shutil.copyfileobj(content, out)

@@ -122,9 +122,9 @@ def dataset_from_frames(name: str, frames: Mapping[str, pl.DataFrame]) -> Datase
             kept = "" if triples.weight is None else ", each with its largest weight"
             notices.append(f"{split}: repeated triples merged{kept}: {duplicates[split]:,}")
     return Dataset(
-        name=name,
-        entities=Vocabulary(entities),
-        relations=Vocabulary(relations, kind="relation"),
+        name,
+        Vocabulary(entities),
+        Vocabulary(relations, kind="relation"),
         train=splits["train"],
         valid=splits.get("valid", Triples.empty()),
         test=splits.get("test", Triples.empty()),
@@ -159,11 +159,9 @@ def assign_ids(*columns: pl.Series) -> tuple[list[str], Sequence[Ids]]:
 
 
 def _weights(frame: pl.DataFrame) -> Weights | None:
-    import polars as pl
-
     if "weight" not in frame.columns:
         return None
-    return frame["weight"].cast(pl.Float32).fill_null(1.0).to_numpy()
+    return frame["weight"].fill_null(1.0).to_numpy().astype(np.float32)
 
 
 def _read(name: str, paths: Mapping[str, Sequence[Path]], columns: Columns | str | None) -> Dataset:

@@ -11,7 +11,7 @@ import polars as pl
 
 from kgflow.data import files
 from kgflow.data.columns import ColumnLayout, Columns, column_layout
-from kgflow.errors import KgflowError
+from kgflow.errors import KgflowError, require
 
 NAMES = ("head", "relation", "tail")
 RDF_FORMATS = {".nt": "N_TRIPLES", ".ttl": "TURTLE"}
@@ -176,10 +176,7 @@ class NodeNames:
 
 
 def _parse_rdf(path: Path) -> Iterator[Any]:
-    try:
-        import pyoxigraph
-    except ImportError:
-        raise KgflowError(f"{path}: reading RDF needs pyoxigraph: install kgflow[rdf]") from None
+    pyoxigraph = require("pyoxigraph", f"{path}: reading RDF", "rdf")
     rdf_format = getattr(pyoxigraph.RdfFormat, RDF_FORMATS[files.file_format(path)])
     try:
         yield from pyoxigraph.parse(files.read_text(path), format=rdf_format)

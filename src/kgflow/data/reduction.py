@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from kgflow.data.dataset import Dataset
-from kgflow.data.triples import Ids, Mask, Triples
-from kgflow.data.vocabulary import Vocabulary
+from kgflow.data.triples import Ids, Mask
 from kgflow.errors import KgflowError
 
 
@@ -90,9 +89,11 @@ def _require_share(share: float) -> None:
 
 def _is_usable(data: Dataset, kept: Mask) -> bool:
     """Return whether there are training triples, and validation triples of their names."""
-    if not kept.any():
-        return False
-    return not len(data.valid) or bool(_contained(data, data.valid, kept).any())
+    train, valid = data.train.take(kept), data.valid
+    entity = train.entity_mask(len(data.entities))
+    relation = train.relation_mask(len(data.relations))
+    contained = entity[valid.h] & relation[valid.r] & entity[valid.t]
+    return bool(kept.any() and (contained.any() or not len(valid)))
 
 
 def _first_included(included_at: Ids, share: float) -> Mask:
@@ -107,38 +108,15 @@ def _core(data: Dataset, kept: Mask, k: int) -> Mask:
     """Remove entities with fewer than k triples and their triples, repeatedly."""
     h, t = data.train.h, data.train.t
     while True:
-        ends = np.concatenate([h[kept], t[kept]])
-        sparse = np.bincount(ends, minlength=len(data.entities)) < k
+        sparse = data.train.take(kept).degrees(len(data.entities)) < k
         removed = kept & (sparse[h] | sparse[t])
         if not removed.any():
             return kept
         kept = kept & ~removed
 
 
-def _contained(data: Dataset, triples: Triples, kept: Mask) -> Mask:
-    train = data.train.take(kept)
-    entity = train.entity_mask(len(data.entities))
-    relation = train.relation_mask(len(data.relations))
-    return entity[triples.h] & relation[triples.r] & entity[triples.t]
-
-
 def _subgraph(data: Dataset, kept: Mask) -> Dataset:
     train = data.train.take(kept)
-    entities = np.unique(np.concatenate([train.h, train.t]))
-    relations = np.unique(train.r)
-
-    def renumbered(triples: Triples) -> Triples:
-        ids = (np.searchsorted(entities, triples.h), np.searchsorted(relations, triples.r))
-        return Triples(*ids, np.searchsorted(entities, triples.t), triples.weight)
-
-    def restricted(triples: Triples) -> Triples:
-        return renumbered(triples.take(_contained(data, triples, kept)))
-
-    return replace(
-        data,
-        entities=Vocabulary([data.entities[i] for i in entities.tolist()]),
-        relations=Vocabulary([data.relations[i] for i in relations.tolist()], kind="relation"),
-        train=renumbered(train),
-        valid=restricted(data.valid),
-        test=restricted(data.test),
-    )
+    entities = np.flatnonzero(train.entity_mask(len(data.entities)))
+    relations = np.flatnonzero(train.relation_mask(len(data.relations)))
+    return replace(data, train=train).select(entities, relations)

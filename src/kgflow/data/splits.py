@@ -10,7 +10,6 @@ import numpy as np
 
 from kgflow.data.dataset import SPLITS, Dataset
 from kgflow.data.triples import Ids, Triples
-from kgflow.data.vocabulary import Vocabulary
 from kgflow.errors import KgflowError
 
 MIN_TRIPLES = 20
@@ -64,6 +63,7 @@ def resplit(dataset: Dataset, valid: float = 0.05, test: float = 0.05, seed: int
         seed: random seed.
 
     Example:
+        >>> from kgflow.data import Vocabulary
         >>> triples = Triples.of([(i, 0, j) for i in range(10) for j in range(10)])
         >>> names = Vocabulary([str(i) for i in range(10)])
         >>> resplit(Dataset("grid", names, Vocabulary(["to"], "relation"), triples), test=0.1)
@@ -80,18 +80,20 @@ def resplit(dataset: Dataset, valid: float = 0.05, test: float = 0.05, seed: int
     everything, _ = Triples.concatenate([dataset.split(s) for s in SPLITS]).unique()
     free = _free_triples(everything, seed)
     wanted = [math.ceil(len(everything) * share) for share in (valid, test)]
-    given = _fit(wanted, len(free))
+    given = wanted
+    if sum(wanted) > len(free):
+        fewer = len(free) * wanted[0] // sum(wanted)
+        given = [fewer, len(free) - fewer]
     place = np.zeros(len(everything), dtype=np.int8)
     place[free[: given[0]]] = 1
     place[free[given[0] : sum(given)]] = 2
-    drawn = replace(
-        dataset,
-        train=everything.take(place == 0),
-        valid=everything.take(place == 1),
-        test=everything.take(place == 2),
-        notices=_notices(wanted, given),
-    )
-    return _renumbered(drawn)
+    parts = [everything.take(place == i) for i in range(3)]
+    notices = _notices(wanted, given)
+    drawn = replace(dataset, train=parts[0], valid=parts[1], test=parts[2], notices=notices)
+    # Ids by first appearance, as if read from three files.
+    sizes = len(dataset.entities), len(dataset.relations)
+    entities, relations = _first_appearances(Triples.concatenate(parts), *sizes)
+    return drawn.select(np.argsort(entities, kind="stable"), np.argsort(relations, kind="stable"))
 
 
 def _free_triples(triples: Triples, seed: int) -> Ids:
@@ -101,20 +103,11 @@ def _free_triples(triples: Triples, seed: int) -> Ids:
     """
     order = np.random.default_rng(seed).permutation(len(triples))
     shuffled = triples.take(order)
-    entities, relations = triples.id_bounds()
-    cells = np.stack((shuffled.h, shuffled.t), axis=1).ravel()
     needed = np.zeros(len(triples) + 1, dtype=bool)
-    needed[_first(cells, entities) // 2] = True
-    needed[_first(shuffled.r, relations)] = True
+    entities, relations = _first_appearances(shuffled, *triples.id_bounds())
+    needed[entities // 2] = True
+    needed[relations] = True
     return order[~needed[:-1]]
-
-
-def _fit(wanted: list[int], available: int) -> list[int]:
-    total = sum(wanted)
-    if total <= available:
-        return wanted
-    valid = available * wanted[0] // total
-    return [valid, available - valid]
 
 
 def _notices(wanted: list[int], given: list[int]) -> tuple[str, ...]:
@@ -126,25 +119,10 @@ def _notices(wanted: list[int], given: list[int]) -> tuple[str, ...]:
     )
 
 
-def _renumbered(dataset: Dataset) -> Dataset:
-    """Return the same data set with ids by first appearance, as if read from three files."""
-    everything = Triples.concatenate([dataset.split(s) for s in SPLITS])
-    cells = np.stack((everything.h, everything.t), axis=1).ravel()
-    e = np.argsort(_first(cells, len(dataset.entities)), kind="stable")
-    r = np.argsort(_first(everything.r, len(dataset.relations)), kind="stable")
-    new_e, new_r = np.argsort(e), np.argsort(r)
-
-    def renumbered(old: Triples) -> Triples:
-        return Triples(new_e[old.h], new_r[old.r], new_e[old.t], old.weight)
-
-    return replace(
-        dataset,
-        entities=Vocabulary([dataset.entities[i] for i in e], dataset.entities.kind),
-        relations=Vocabulary([dataset.relations[i] for i in r], dataset.relations.kind),
-        train=renumbered(dataset.train),
-        valid=renumbered(dataset.valid),
-        test=renumbered(dataset.test),
-    )
+def _first_appearances(triples: Triples, entities: int, relations: int) -> tuple[Ids, Ids]:
+    """Return the first cell (h before t) of each entity, and the first triple of each relation."""
+    cells = np.stack((triples.h, triples.t), axis=1).ravel()
+    return _first(cells, entities), _first(triples.r, relations)
 
 
 def _first(ids: Ids, size: int) -> Ids:

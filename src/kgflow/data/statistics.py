@@ -10,10 +10,10 @@ import numpy as np
 
 from kgflow.data.dataset import SPLITS, Dataset
 from kgflow.data.query_index import QueryIndex
-from kgflow.data.triples import Floats, Ids, Mask, Triples, run_starts
+from kgflow.data.triples import Floats, Ids, Mask, Triples
 
 MANY = 1.5
-"""Average number of tails or heads from which a relation is 1-N, N-1 or N-N."""
+"""Average number of tails or heads that counts as N in 1-N, N-1 and N-N: Bordes et al. (2013)."""
 
 MOSTLY = 0.8
 """Share of its triples from which a relation counts as the inverse of another."""
@@ -40,7 +40,7 @@ class Unseen:
 
 @dataclass(frozen=True)
 class RelationStatistics:
-    """Statistics of one relation in train.
+    """Statistics of one relation in train; its category is 1-1, 1-N, N-1, N-N or unseen.
 
     `symmetry` is the share of its triples (h, t) for which (t, h) is a triple too; `inverse` is the
     other relation with the largest share `inverse_share` of the triples (t, h).
@@ -146,60 +146,20 @@ def _unseen(dataset: Dataset, split: str) -> Unseen:
 
 
 def _by_relation(dataset: Dataset, inverses: InverseRelations) -> tuple[RelationStatistics, ...]:
-    cardinality = Cardinality.of(dataset.queries("train"))
+    index = dataset.queries("train")
+    queries = np.bincount(index.r, minlength=index.relations)
+    triples = np.bincount(index.r, index.counts, minlength=index.relations)
+    tails_per_head, heads_per_tail = np.split(triples / np.maximum(queries, 1), 2)
     found = []
-    for i, category in enumerate(cardinality.categories()):
+    for i, name in enumerate(dataset.relations):
+        count, tails, heads = int(triples[i]), float(tails_per_head[i]), float(heads_per_tail[i])
+        category = f"{'1N'[heads >= MANY]}-{'1N'[tails >= MANY]}" if count else "unseen"
         symmetry, inverse, share = inverses.symmetry_and_inverse(i)
+        other = None if inverse is None else dataset.relations[inverse]
         found.append(
-            RelationStatistics(
-                name=dataset.relations[i],
-                count=int(cardinality.count[i]),
-                category=category,
-                tails_per_head=float(cardinality.tails_per_head[i]),
-                heads_per_tail=float(cardinality.heads_per_tail[i]),
-                symmetry=symmetry,
-                inverse=None if inverse is None else dataset.relations[inverse],
-                inverse_share=share,
-            )
+            RelationStatistics(name, count, category, tails, heads, symmetry, other, share)
         )
     return tuple(found)
-
-
-@dataclass(frozen=True, eq=False)
-class Cardinality:
-    """Average numbers of tails per head and of heads per tail, by relation.
-
-    Shapes:
-        count, tails_per_head, heads_per_tail: (R,).
-
-    Example:
-        >>> in_country = Triples.of([(0, 0, 9), (1, 0, 9), (2, 0, 9)])
-        >>> Cardinality.of(QueryIndex.build(in_country, entities=10, relations=1)).categories()
-        ['N-1']
-    """
-
-    count: Ids
-    tails_per_head: Floats
-    heads_per_tail: Floats
-
-    @classmethod
-    def of(cls, index: QueryIndex) -> Cardinality:
-        """Compute the cardinalities from an index with inverse relations."""
-        queries = np.bincount(index.r, minlength=index.relations)
-        triples = np.zeros(index.relations, dtype=np.int64)
-        np.add.at(triples, index.r, index.counts)
-        forward, backward = np.split(triples / np.maximum(queries, 1), 2)
-        return cls(triples[: len(forward)], forward, backward)
-
-    def categories(self) -> list[str]:
-        """Return 1-1, 1-N, N-1 or N-N for each relation, or "unseen" for one without triples.
-
-        As in Bordes et al. (2013), an average of 1.5 or more counts as N.
-        """
-        heads = np.where(self.heads_per_tail < MANY, "1", "N")
-        tails = np.where(self.tails_per_head < MANY, "1", "N")
-        sides = zip(heads, tails, self.count, strict=True)
-        return [f"{h}-{t}" if count else "unseen" for h, t, count in sides]
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,11 +193,9 @@ class InverseRelations:
         # relations and tails are exchanged.
         swapped = Triples(triples.h, triples.t, triples.r)
         between = QueryIndex.build(swapped, relations, entities, inverse_relations=False)
-        r, s = _inverse_pairs(between, triples)
-        pairs = np.sort(r * relations + s)
-        starts = run_starts(pairs)
-        r, s = np.divmod(pairs[starts], max(relations, 1))
-        overlap = np.diff(np.append(starts, len(pairs)))
+        position, s, _ = between.gather(between.find(triples.t, triples.h))
+        pairs, overlap = np.unique(triples.r[position] * relations + s, return_counts=True)
+        r, s = np.divmod(pairs, max(relations, 1))
         total = np.bincount(triples.r, minlength=relations)
         return cls(r, s, overlap / total[r], relations, between)
 
@@ -263,9 +221,3 @@ class InverseRelations:
         if not (other > 0).any():
             return symmetry, None, 0.0
         return symmetry, int(s[other.argmax()]), float(other.max())
-
-
-def _inverse_pairs(between: QueryIndex, triples: Triples) -> tuple[Ids, Ids]:
-    """Return the pairs (r, s) of all triples (h, r, t) and (t, s, h)."""
-    position, s, _ = between.gather(between.find(triples.t, triples.h))
-    return triples.r[position], s

@@ -124,16 +124,11 @@ class Triples:
 
     def entity_mask(self, size: int) -> Mask:
         """Return which of `size` entities occur: (size,)."""
-        mask = np.zeros(size, dtype=bool)
-        mask[self.h] = True
-        mask[self.t] = True
-        return mask
+        return self.degrees(size) > 0
 
     def relation_mask(self, size: int) -> Mask:
         """Return which of `size` relations occur: (size,)."""
-        mask = np.zeros(size, dtype=bool)
-        mask[self.r] = True
-        return mask
+        return np.bincount(self.r, minlength=size) > 0
 
 
 def run_starts(ascending: Ids) -> Ids:

@@ -59,7 +59,6 @@ class FileFormat(ExportFormat):
     """A format of one file."""
 
     def write(self, run: Run, out: Path) -> Path:
-        """Write a temporary file and rename it when it is complete."""
         with atomic_file(out) as file:
             self.fill(run, file)
         return out
@@ -69,7 +68,6 @@ class DirectoryFormat(ExportFormat):
     """A format of several files in a directory."""
 
     def write(self, run: Run, out: Path) -> Path:
-        """Fill a temporary directory and rename it when it is complete."""
         with atomic_directory(out) as directory:
             self.fill(run, directory)
         return out

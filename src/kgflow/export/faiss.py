@@ -43,7 +43,6 @@ class FaissIndex(DirectoryFormat):
     name, summary = "faiss", "flat faiss index of all entities, with their names"
 
     def fill(self, run: Run, path: Path) -> None:
-        """Index the key vectors of the model."""
         if run.model.interaction is not None:
             raise KgflowError(
                 f"{run.config.model.name} is not an inner-product model: it cannot be indexed"

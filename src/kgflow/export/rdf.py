@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pydantic import Field
 
-from kgflow.errors import KgflowError
+from kgflow.errors import require
 from kgflow.export.base import FileFormat
 from kgflow.runs.run import Run
 
@@ -25,8 +25,7 @@ class PredictedTriples(FileFormat):
     k: Annotated[int, Field(ge=1, description="Number of triples.")] = 1_000
 
     def fill(self, run: Run, path: Path) -> None:
-        """Write the triples that `Run.discover` finds."""
-        ox = _require_pyoxigraph()
+        ox = require("pyoxigraph", "RDF export", "rdf")
         found = run.discover(self.k)
         with path.open("wb") as file:
             ox.serialize(self._statements(ox, found), file, format=ox.RdfFormat.N_TRIPLES)
@@ -52,7 +51,6 @@ class NTriples(PredictedTriples):
     summary = "predicted triples with their probabilities, as RDF 1.2 triple terms"
 
     def describe(self, ox: Any, fact: Any, triple: Any) -> list[Any]:  # noqa: ANN401
-        """Return one rdf:reifies statement."""
         return [ox.Triple(fact, ox.NamedNode(f"{RDF}reifies"), triple)]
 
 
@@ -63,16 +61,9 @@ class ReifiedNTriples(PredictedTriples):
     summary = "predicted triples with their probabilities, as rdf:Statement"
 
     def describe(self, ox: Any, fact: Any, triple: Any) -> list[Any]:  # noqa: ANN401
-        """Return the type, subject, predicate and object of an rdf:Statement."""
-        properties = {
-            "type": ox.NamedNode(f"{RDF}Statement"),
-            "subject": triple.subject,
-            "predicate": triple.predicate,
-            "object": triple.object,
-        }
-        return [
-            ox.Triple(fact, ox.NamedNode(RDF + key), value) for key, value in properties.items()
-        ]
+        parts = {part: getattr(triple, part) for part in ("subject", "predicate", "object")}
+        properties = {"type": ox.NamedNode(f"{RDF}Statement"), **parts}
+        return [ox.Triple(fact, ox.NamedNode(RDF + k), value) for k, value in properties.items()]
 
 
 def iri(ox: Any, kind: str, name: str) -> Any:  # noqa: ANN401
@@ -93,11 +84,3 @@ def node(ox: Any, kind: str, name: str) -> Any:  # noqa: ANN401
         except ValueError:
             pass
     return iri(ox, kind, name)
-
-
-def _require_pyoxigraph() -> Any:  # noqa: ANN401
-    try:
-        import pyoxigraph
-    except ImportError:
-        raise KgflowError("RDF export needs pyoxigraph: install kgflow[rdf]") from None
-    return pyoxigraph

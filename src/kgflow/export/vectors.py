@@ -28,7 +28,6 @@ class Npz(FileFormat):
     name, summary = "npz", "embeddings as NumPy arrays"
 
     def fill(self, run: Run, path: Path) -> None:
-        """Write the names and embeddings of entities and relations."""
         kinds = ("entity", "relation")
         names = {f"{kind}.names": np.array(embedding_names(run, kind)) for kind in kinds}
         arrays = {
@@ -44,7 +43,6 @@ class Parquet(DirectoryFormat):
     name, summary = "parquet", "tables of entities and relations with their embeddings"
 
     def fill(self, run: Run, path: Path) -> None:
-        """Write the two tables."""
         import polars as pl
 
         data = run.data
@@ -73,7 +71,6 @@ class Word2Vec(FileFormat):
     name, summary = "word2vec", "key vectors of entities as text"
 
     def fill(self, run: Run, path: Path) -> None:
-        """Write the key vectors block by block."""
         entities = iter(run.data.entities)
         with path.open("w", encoding="utf-8", newline="\n") as file:
             for i, block in enumerate(key_vectors(run)):
@@ -90,7 +87,6 @@ class Projector(DirectoryFormat):
     name, summary = "projector", "key vectors of entities for the TensorBoard embedding projector"
 
     def fill(self, run: Run, path: Path) -> None:
-        """Write the vectors, and the name, label and types of each entity."""
         data = run.data
         with (path / "tensors.tsv").open("w", encoding="utf-8", newline="\n") as file:
             for block in key_vectors(run):

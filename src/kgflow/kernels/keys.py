@@ -39,11 +39,9 @@ class AutogradKeys(KeyEncoder):
         self.encode = encode
 
     def width(self, x: Tensor) -> int:
-        """Return the width of one encoded embedding."""
         return self.encode(x[:1])[0].shape[1]
 
     def forward(self, x: Tensor, K: Tensor, b: Tensor) -> None:
-        """Write K and b, and record the graph."""
         with torch.enable_grad():
             self.x = x.detach().requires_grad_()
             self.keys = self.encode(self.x)
@@ -51,7 +49,6 @@ class AutogradKeys(KeyEncoder):
         b.copy_(self.keys[1].detach())
 
     def backward(self, grad_K: Tensor, grad_b: Tensor, out: Tensor) -> None:
-        """Write the gradient by autograd."""
         pairs = zip(self.keys, (grad_K, grad_b), strict=True)
         # Some models have a constant b.
         outputs, gradients = zip(*(p for p in pairs if p[0].requires_grad), strict=True)
@@ -62,16 +59,13 @@ class IdentityKeys(KeyEncoder):
     """Embeddings that are the keys themselves, with b = 0: inner products."""
 
     def width(self, x: Tensor) -> int:
-        """Return the width of the embeddings."""
         return x.shape[1]
 
     def forward(self, x: Tensor, K: Tensor, b: Tensor) -> None:
-        """Copy the embeddings."""
         K.copy_(x)
         b.zero_()
 
     def backward(self, grad_K: Tensor, grad_b: Tensor, out: Tensor) -> None:
-        """Copy the gradient."""
         out.copy_(grad_K)
 
 
@@ -86,16 +80,13 @@ class BiasedKeys(KeyEncoder):
         self.keys = keys
 
     def width(self, x: Tensor) -> int:
-        """Return the width of the other encoder's keys."""
         return self.keys.width(x[:, :-1])
 
     def forward(self, x: Tensor, K: Tensor, b: Tensor) -> None:
-        """Write K and b, and add the bias to b."""
         self.keys.forward(x[:, :-1], K, b)
         b.add_(x[:, -1])
 
     def backward(self, grad_K: Tensor, grad_b: Tensor, out: Tensor) -> None:
-        """Write the other encoder's gradient, and grad_b as that of the bias."""
         self.keys.backward(grad_K, grad_b, out[:, :-1])
         out[:, -1] = grad_b
 
@@ -123,11 +114,9 @@ class WassersteinKeys(KeyEncoder):
         self.identity = all(self.factor[i][j] == (i == j) for i in size for j in size)
 
     def width(self, x: Tensor) -> int:
-        """Return the width of the embeddings."""
         return x.shape[1]
 
     def forward(self, x: Tensor, K: Tensor, b: Tensor) -> None:
-        """Take absolute values, multiply by Lᵀ, and compute the norms."""
         self.x, self.K = x, K
         for key, part, absolute in self._parts(K):
             torch.abs(part, out=key) if absolute else key.copy_(part)

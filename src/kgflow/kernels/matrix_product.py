@@ -4,8 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from kgflow.kernels.blocks import BLOCK, Buffers, blocks
-from kgflow.kernels.entities import append_query_bias
+from kgflow.kernels.entities import BLOCK, Buffers, append_query_bias, blocks
 from kgflow.kernels.keys import KeyEncoder
 from kgflow.kernels.loss_kernel import (
     GradientAccumulator,
@@ -53,7 +52,6 @@ class LogisticKernel:
         accumulator: GradientAccumulator,
         value: bool = True,
     ) -> Gradients:
-        """Compute the loss and its gradients in one pass; the arguments are `LossKernel`'s."""
         loss = Q.new_zeros((), dtype=torch.float64) if value else None
         targets = targets.by_column()
         self.gradient.begin(append_query_bias(Q, a), targets.c, float(targets.y.mean()))
@@ -118,7 +116,6 @@ class SoftmaxKernel:
         accumulator: GradientAccumulator,
         value: bool = True,
     ) -> Gradients:
-        """Compute the loss, always, and its gradients; the arguments are `LossKernel`'s."""
         assert targets.e is None, "e belongs to the logistic loss"
         query, targets = append_query_bias(Q, a), targets.by_column()
         bounds = targets.block_bounds(len(table), self.block)

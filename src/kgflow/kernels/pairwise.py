@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from kgflow.kernels.blocks import TILE, blocks
-from kgflow.kernels.entities import Interaction
+from kgflow.kernels.entities import TILE, Interaction, blocks
 from kgflow.kernels.keys import KeyEncoder
 from kgflow.kernels.loss_kernel import (
     GradientAccumulator,
@@ -54,7 +53,6 @@ class PairwiseKernel(ABC):
         accumulator: GradientAccumulator,
         value: bool = True,
     ) -> Gradients:
-        """Compute the loss and its gradients; the arguments are those of `LossKernel`."""
         loss = Q.new_zeros((), dtype=torch.float64) if value else None
         targets, size = targets.by_column(), self._block_size(Q, table)
         bounds = targets.block_bounds(len(table), size)
@@ -111,15 +109,13 @@ class PairwiseLogistic(PairwiseKernel):
         self.smoothing = smoothing
 
     def begin(self, scores: Iterator[Tensor]) -> None:
-        """Do nothing."""
+        pass
 
     def loss(self, S: Tensor) -> Tensor:
-        """Return the sums of softplus(s), minus those of the smoothing."""
         loss = softplus(S).sum(1)
         return loss - self.smoothing * S.sum(1) if self.smoothing else loss
 
     def derivative(self, S: Tensor) -> Tensor:
-        """Return sigmoid(s), minus the smoothing."""
         sigmoid = S.sigmoid_()
         return sigmoid.sub_(self.smoothing) if self.smoothing else sigmoid
 
@@ -128,15 +124,12 @@ class PairwiseSoftmax(PairwiseKernel):
     """Cross entropy of `SoftmaxKernel` for other interactions; computes all scores twice."""
 
     def begin(self, scores: Iterator[Tensor]) -> None:
-        """Compute the logarithm of the sum of the exponentials of all scores."""
         self.log_sum = torch.stack([S.logsumexp(1) for S in scores]).logsumexp(0)
         self.counted = False
 
     def loss(self, S: Tensor) -> Tensor:
-        """Return the logarithm of the sum for the first block, and zero for the others."""
         first, self.counted = not self.counted, True
         return self.log_sum if first else torch.zeros_like(self.log_sum)
 
     def derivative(self, S: Tensor) -> Tensor:
-        """Return the softmax."""
         return S.sub_(self.log_sum[:, None]).exp_()

@@ -5,8 +5,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from kgflow.kernels.blocks import Positions, blocks
-from kgflow.kernels.entities import EncodedEntities, require_finite
+from kgflow.kernels.entities import EncodedEntities, Positions, blocks, require_finite
 
 COMPARED = 64
 """Answers compared with their competitors at a time."""
@@ -87,6 +86,19 @@ class TopK(NamedTuple):
     score: Tensor
     entity: Tensor
 
+    @classmethod
+    def empty(cls, Q: Tensor, k: int) -> "TopK":
+        """Return scores of -inf for queries Q ``(B, m)``."""
+        ids = torch.zeros(len(Q), k, dtype=torch.long, device=Q.device)
+        return cls(Q.new_full((len(Q), k), -torch.inf), ids)
+
+    def merge(self, S: Tensor, low: int) -> "TopK":
+        """Return the k best of these and of the scores S ``(B, N)`` of entities from `low` on."""
+        k = self.score.shape[1]
+        score, entity = S.topk(min(k, S.shape[1]), dim=1)
+        score, place = torch.cat([self.score, score], dim=1).topk(k, dim=1)
+        return TopK(score, torch.cat([self.entity, entity + low], dim=1).gather(1, place))
+
 
 class TopKSearch(Protocol):
     """Search for the k best entities of each query, exact or approximate."""
@@ -94,11 +106,31 @@ class TopKSearch(Protocol):
     def __call__(
         self, Q: Tensor, a: Tensor, k: int, excluded: Positions | None, allowed: Tensor | None
     ) -> TopK:
-        """Return the k best entities; the arguments are those of `top_k`."""
+        """Return the k best entities of each query.
+
+        Args:
+            Q: query vectors, ``(B, m)``.
+            a: bias terms of the queries, ``(B,)``.
+            k: number of entities per query.
+            excluded: query and entity of answers to leave out, such as known ones.
+            allowed: mask of the entities that may be answers, ``(E,)``.
+
+        Raises:
+            FloatingPointError: a score is infinite or NaN.
+        """
 
 
 class ExactSearch:
-    """Search that scores every entity."""
+    """Search that scores every entity.
+
+    Args:
+        entities: keys of all candidates.
+
+    Example:
+        >>> entities = EncodedEntities(torch.eye(3), lambda x: (x, torch.zeros(len(x))))
+        >>> ExactSearch(entities)(torch.tensor([[1.0, 3.0, 2.0]]), torch.zeros(1), k=2)
+        TopK(score=tensor([[3., 2.]]), entity=tensor([[1, 2]]))
+    """
 
     def __init__(self, entities: EncodedEntities) -> None:
         self.entities = entities
@@ -111,54 +143,14 @@ class ExactSearch:
         excluded: Positions | None = None,
         allowed: Tensor | None = None,
     ) -> TopK:
-        """Return the k best entities; the arguments are those of `top_k`."""
-        return top_k(Q, a, self.entities, k, excluded, allowed)
-
-
-def top_k(
-    Q: Tensor,
-    a: Tensor,
-    entities: EncodedEntities,
-    k: int,
-    excluded: Positions | None = None,
-    allowed: Tensor | None = None,
-) -> TopK:
-    """Return the k best entities of each query.
-
-    Raises:
-        FloatingPointError: a score is infinite or NaN.
-
-    Args:
-        Q: query vectors, ``(B, m)``.
-        a: bias terms of the queries, ``(B,)``.
-        entities: keys of all candidates.
-        k: number of entities per query.
-        excluded: query and entity of answers to leave out, such as known ones.
-        allowed: mask of the entities that may be answers, ``(E,)``.
-
-    Example:
-        >>> entities = EncodedEntities(torch.eye(3), lambda x: (x, torch.zeros(len(x))))
-        >>> top_k(torch.tensor([[1.0, 3.0, 2.0]]), torch.zeros(1), entities, k=2)
-        TopK(score=tensor([[3., 2.]]), entity=tensor([[1, 2]]))
-    """
-    k = min(k, len(entities))
-    ids = torch.zeros(len(Q), k, dtype=torch.long, device=Q.device)
-    best = TopK(Q.new_full((len(Q), k), -torch.inf), ids)
-    for low, high, S in entities.products(Q, a):
-        require_finite(S)
-        if excluded is not None:
-            row, column = excluded
-            here = (column >= low) & (column < high)
-            S[row[here], column[here] - low] = -torch.inf
-        if allowed is not None:
-            S[:, ~allowed[low:high]] = -torch.inf
-        best = _merge(best, S, low, k)
-    return best
-
-
-def _merge(best: TopK, S: Tensor, low: int, k: int) -> TopK:
-    score, entity = S.topk(min(k, S.shape[1]), dim=1)
-    score = torch.cat([best.score, score], dim=1)
-    entity = torch.cat([best.entity, entity + low], dim=1)
-    score, place = score.topk(k, dim=1)
-    return TopK(score, entity.gather(1, place))
+        best = TopK.empty(Q, min(k, len(self.entities)))
+        for low, high, S in self.entities.products(Q, a):
+            require_finite(S)
+            if excluded is not None:
+                row, column = excluded
+                here = (column >= low) & (column < high)
+                S[row[here], column[here] - low] = -torch.inf
+            if allowed is not None:
+                S[:, ~allowed[low:high]] = -torch.inf
+            best = best.merge(S, low)
+        return best

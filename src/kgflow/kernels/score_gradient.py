@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-from kgflow.kernels.blocks import Positions
+from kgflow.kernels.entities import Positions
 
 DENSE_LIMIT = 6.0
 """A block with this many times more entries than wanted is multiplied densely, which is faster."""
@@ -55,20 +55,16 @@ class ExactGradient(ScoreGradient):
         self.smoothing = smoothing
 
     def begin(self, Q: Tensor, c: Tensor, unit: float) -> None:
-        """Begin a batch of queries."""
         self.query, self.c, self.weighted = Q, c, Q * c[:, None]
         self.grad = torch.zeros_like(Q)
 
     def scores(self, S: Tensor) -> Tensor:
-        """Return S, which is not shifted."""
         return S
 
     def scores_at(self, S: Tensor, positions: Positions) -> Tensor:
-        """Return entries of S, which is not shifted."""
         return S[positions]
 
     def add_block(self, S: Tensor, K: Tensor, true: Positions, y: Tensor, out: Tensor) -> Tensor:
-        """Compute one sigmoid and two products."""
         S.sigmoid_()
         if self.smoothing:
             S.sub_(self.smoothing)
@@ -77,7 +73,6 @@ class ExactGradient(ScoreGradient):
         return torch.mm(S.T, self.weighted, out=out)
 
     def end(self) -> Tensor:
-        """Return the sum over blocks, times c."""
         return self.grad * self.c[:, None]
 
 
@@ -111,15 +106,12 @@ class SampledGradient(ScoreGradient):
         self.query[:, -2:-1] += self.shift
 
     def scores(self, S: Tensor) -> Tensor:
-        """Return S without the shift."""
         return S - self.shift
 
     def scores_at(self, S: Tensor, positions: Positions) -> Tensor:
-        """Return entries of S without the shift."""
         return S[positions] - self.shift[positions[0], 0]
 
     def add_block(self, S: Tensor, K: Tensor, true: Positions, y: Tensor, out: Tensor) -> Tensor:
-        """Sample entries of the block and multiply by them."""
         factor = self.factor.get(self.number, 1.0)
         exact = S[true]
         noise = torch.rand(sum(S.shape), dtype=S.dtype, device=S.device).mul_(factor)
@@ -148,7 +140,6 @@ class SampledGradient(ScoreGradient):
         return grad_K.index_add_(0, true[1], rest[:, None] * self.Q[true[0]])
 
     def end(self) -> Tensor:
-        """Return the sum over blocks."""
         return self.grad
 
     def _mask(self, S: Tensor) -> Tensor:

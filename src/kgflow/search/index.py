@@ -2,7 +2,6 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgflow.errors import KgflowError
-from kgflow.kernels import EncodedEntities, Positions, TopK, blocks, require_finite, top_k
+from kgflow.errors import require
+from kgflow.evaluation import Progress, no_progress
+from kgflow.kernels import EncodedEntities, ExactSearch, Positions, TopK, blocks, require_finite
 from kgflow.search.transform import KeyTransform, choose_transform
 
 EXTRA_CANDIDATES = 16
@@ -27,8 +27,6 @@ SAMPLE = 64
 """Keys per cluster from which its centroid is computed."""
 
 Vectors = NDArray[np.float32]
-ProgressCallback = Callable[[float], None]
-"""Called with the completed fraction of the work."""
 
 INDEX_METHODS: dict[str, "IndexMethod"] = {}
 """Index methods by name; "exact" search needs none of them."""
@@ -59,11 +57,9 @@ class Flat(IndexMethod):
     name, search_parameter = "flat", ""
 
     def factory_string(self, entities: int) -> str:
-        """Return the name of the index type."""
         return "Flat"
 
     def parameter_values(self, entities: int) -> list[int]:
-        """Return a single value, which is not used."""
         return [0]
 
 
@@ -85,7 +81,6 @@ class IVF(IndexMethod):
         return f"IVF{self._clusters(entities)},Flat"
 
     def parameter_values(self, entities: int) -> list[int]:
-        """Return the powers of 2 up to a quarter of the clusters."""
         return [2**i for i in range(int(math.log2(max(1, self._clusters(entities) // 4))) + 1)]
 
     def _clusters(self, entities: int) -> int:
@@ -104,11 +99,9 @@ class HNSW(IndexMethod):
     name, search_parameter = "hnsw", "efSearch"
 
     def factory_string(self, entities: int) -> str:
-        """Return a graph of 32 links per key."""
         return "HNSW32,Flat"
 
     def parameter_values(self, entities: int) -> list[int]:
-        """Return candidate list sizes from 16 to 1024."""
         return [2**i for i in range(4, 11)]
 
 
@@ -142,10 +135,7 @@ class Index:
     @classmethod
     @torch.no_grad()
     def build(
-        cls,
-        entities: EncodedEntities,
-        method: IndexMethod,
-        progress: ProgressCallback = lambda fraction: None,
+        cls, entities: EncodedEntities, method: IndexMethod, progress: Progress = no_progress
     ) -> "Index":
         """Index all keys, block by block."""
         faiss = require_faiss()
@@ -175,13 +165,9 @@ class Index:
         excluded: Positions | None = None,
         allowed: Tensor | None = None,
     ) -> TopK:
-        """Return the k best answers of each query, as `top_k` does.
-
-        More candidates are fetched for queries with fewer than k answers, in the end all entities.
-        """
+        # Queries with fewer than k answers get more candidates, in the end all entities.
         k = min(k, len(self.entities))
-        ids = torch.zeros(len(Q), k, dtype=torch.long, device=Q.device)
-        best = TopK(Q.new_full((len(Q), k), -torch.inf), ids)
+        best = TopK.empty(Q, k)
         rows = torch.arange(len(Q), device=Q.device)
         fetch = self._first_fetch(k, excluded, allowed)
         while len(rows) and fetch * GROWTH <= len(self.entities):
@@ -191,7 +177,8 @@ class Index:
             best.entity[rows[enough]] = found.entity[enough]
             rows, fetch = rows[~enough], GROWTH * fetch
         if len(rows):
-            exact = top_k(Q[rows], a[rows], self.entities, k, _select(rows, excluded), allowed)
+            search = ExactSearch(self.entities)
+            exact = search(Q[rows], a[rows], k, _select(rows, excluded), allowed)
             best.score[rows], best.entity[rows] = exact
         return best
 
@@ -227,11 +214,7 @@ class Index:
 
 def require_faiss() -> Any:  # noqa: ANN401
     """Return the module faiss."""
-    try:
-        import faiss
-    except ImportError:
-        raise KgflowError("an index needs faiss: install kgflow[ann]") from None
-    return faiss
+    return require("faiss", "an index", "ann")
 
 
 def _train_centroids(faiss_index: Any, entities: EncodedEntities, transform: KeyTransform) -> None:  # noqa: ANN401
@@ -247,7 +230,7 @@ def _vectors(entities: EncodedEntities, transform: KeyTransform, ids: Tensor) ->
 
 
 def _select(rows: Tensor, excluded: Positions | None) -> Positions | None:
-    """Return the banned pairs of some ascending rows, with those rows renumbered from 0."""
+    """Return the excluded pairs of some ascending rows, with those rows renumbered from 0."""
     if excluded is None:
         return None
     inside = torch.isin(excluded[0], rows)

@@ -1,6 +1,5 @@
 """The nearest-neighbour index of a run: saved in its directory, used if its recall is high."""
 
-import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,12 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from torch import Tensor
 
 from kgflow.errors import KgflowError, suggest
-from kgflow.io import file_digest, write_atomic
-from kgflow.kernels import TopKSearch, top_k
+from kgflow.evaluation import Progress, no_progress
+from kgflow.io import atomic_file, file_digest, write_atomic
+from kgflow.kernels import ExactSearch, TopKSearch
 from kgflow.runs.predictor import Predictor
 from kgflow.runs.run import Run
-from kgflow.search.index import INDEX_METHODS, Index, IndexMethod, ProgressCallback, require_faiss
+from kgflow.search.index import INDEX_METHODS, Index, IndexMethod, require_faiss
 from kgflow.search.transform import TRANSFORMS
 
 DIRECTORY, INDEX_FILE, INFO_FILE = "index", "index.faiss", "index.json"
@@ -41,13 +41,10 @@ class IndexInfo(BaseModel):
 
 @dataclass(frozen=True)
 class SelectedSearch:
-    """The search that answers the queries of a run.
+    """The search that answers the queries of a run: an index, or None for the exact search.
 
-    Attributes:
-        search: index, or None for the exact search.
-        method: requested method.
-        recall: recall@10 of the index against the exact search, or None without an index.
-        description: method and recall in one sentence.
+    `recall` is the recall@10 of the index against the exact search; `description` states the method
+    and the recall in one sentence.
     """
 
     search: TopKSearch | None
@@ -57,10 +54,7 @@ class SelectedSearch:
 
 
 def select_search(
-    run: Run,
-    method: str,
-    min_recall: float = 0.99,
-    progress: ProgressCallback = lambda fraction: None,
+    run: Run, method: str, min_recall: float = 0.99, progress: Progress = no_progress
 ) -> SelectedSearch:
     """Make a run answer queries with an index if its recall is high enough, else exactly.
 
@@ -72,13 +66,7 @@ def select_search(
         min_recall: lowest recall@10 of an index.
         progress: progress callback while keys are indexed.
     """
-    selected = _select(run, "hnsw" if method == "faiss" else method, min_recall, progress)
-    if selected.search is not None:
-        run.predictor.scorer.search = selected.search
-    return selected
-
-
-def _select(run: Run, method: str, min_recall: float, progress: ProgressCallback) -> SelectedSearch:
+    method = "hnsw" if method == "faiss" else method
     if method == "exact":
         return SelectedSearch(None, method, None, "exact search")
     if method not in INDEX_METHODS:
@@ -96,14 +84,12 @@ def _select(run: Run, method: str, min_recall: float, progress: ProgressCallback
         return SelectedSearch(None, method, info.recall, description)
     name = index.method.search_parameter
     details = f"{info.transform}, {name} {info.search_parameter}" if name else info.transform
+    run.predictor.scorer.search = index
     return SelectedSearch(index, method, info.recall, f"{method} index ({details}): {recall}")
 
 
 def open_index(
-    run: Run,
-    method: IndexMethod,
-    min_recall: float,
-    progress: ProgressCallback = lambda fraction: None,
+    run: Run, method: IndexMethod, min_recall: float, progress: Progress = no_progress
 ) -> tuple[Index, IndexInfo]:
     """Return the index saved in ``index/`` of a run, or build one and save it there."""
     directory = run.directory / DIRECTORY
@@ -137,28 +123,24 @@ def tune_recall(index: Index, Q: Tensor, a: Tensor, min_recall: float) -> tuple[
     Returns:
         The search parameter and its recall@10.
     """
-    value, recall, tenth = 0, 1.0, _tenth_score(index, Q, a)
+    value, recall, tenth = 0, 1.0, tenth_score(index, Q, a)
     for value in index.method.parameter_values(len(index.entities)):
         index.set_search_parameter(value)
-        recall = _recall(index, Q, a, tenth)
+        recall = measure_recall(index, Q, a, tenth)
         if recall >= min_recall:
             break
     return value, recall
 
 
-def measure_recall(index: Index, Q: Tensor, a: Tensor) -> float:
-    """Return recall@10: the fraction of the index's 10 best that reach the exact 10th score."""
-    return _recall(index, Q, a, _tenth_score(index, Q, a))
-
-
-def _tenth_score(index: Index, Q: Tensor, a: Tensor) -> Tensor:
+def tenth_score(index: Index, Q: Tensor, a: Tensor) -> Tensor:
     """Return the exact 10th best score of each query, ``(B, 1)``."""
-    exact = top_k(Q, a, index.entities, K)
+    exact = ExactSearch(index.entities)(Q, a, K)
     # Scored like the answers of the index, so that rounding does not matter.
     return index.entities.scores_of(Q, a, exact.entity).min(dim=1, keepdim=True).values
 
 
-def _recall(index: Index, Q: Tensor, a: Tensor, tenth: Tensor) -> float:
+def measure_recall(index: Index, Q: Tensor, a: Tensor, tenth: Tensor) -> float:
+    """Return recall@10: the fraction of the index's 10 best that reach the exact 10th score."""
     found = index(Q, a, K).score
     return float((found >= tenth - 1e-5 * tenth.abs()).double().mean()) if len(Q) else 1.0
 
@@ -183,11 +165,11 @@ def _read_info(path: Path) -> IndexInfo | None:
 
 
 def _load(run: Run, path: Path, info: IndexInfo) -> Index | None:
-    faiss, entities = require_faiss(), run.predictor.entities
+    entities = run.predictor.entities
     if info.transform not in TRANSFORMS:
         return None
     try:
-        faiss_index = faiss.read_index(str(path))
+        faiss_index = require_faiss().read_index(str(path))
     except RuntimeError:
         return None
     transform = TRANSFORMS[info.transform](info.transform_parameter)
@@ -200,19 +182,15 @@ def _load(run: Run, path: Path, info: IndexInfo) -> Index | None:
 
 
 def _save(directory: Path, index: Index, info: IndexInfo) -> None:
-    faiss = require_faiss()
     directory.mkdir(exist_ok=True)
     # Without index.json there is no index: it is removed first and written last.
     (directory / INFO_FILE).unlink(missing_ok=True)
-    temporary = directory / f".{INDEX_FILE}.{os.getpid()}.tmp"
     try:
-        faiss.write_index(index.faiss_index, str(temporary))
-        temporary.replace(directory / INDEX_FILE)
+        with atomic_file(directory / INDEX_FILE) as temporary:
+            require_faiss().write_index(index.faiss_index, str(temporary))
     except RuntimeError:
         shutil.rmtree(directory, ignore_errors=True)
         raise KgflowError(
             f"{directory / INDEX_FILE} cannot be written: check the free disk space"
         ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
     write_atomic(directory / INFO_FILE, info.model_dump_json(indent=2).encode())

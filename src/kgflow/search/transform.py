@@ -48,11 +48,9 @@ class InnerProductTransform(KeyTransform):
     name, euclidean = "inner product", False
 
     def keys(self, K: Tensor, b: Tensor) -> Tensor:
-        """Return (K, b)."""
         return torch.cat([K, b[:, None]], dim=1)
 
     def queries(self, Q: Tensor) -> Tensor:
-        """Return (Q, 1)."""
         return torch.cat([Q, Q.new_ones(len(Q), 1)], dim=1)
 
 
@@ -70,11 +68,9 @@ class DistanceTransform(KeyTransform):
     name, euclidean = "distance", True
 
     def keys(self, K: Tensor, b: Tensor) -> Tensor:
-        """Return K."""
         return K
 
     def queries(self, Q: Tensor) -> Tensor:
-        """Return Q / 2c."""
         return Q / (2 * self.parameter)
 
 
@@ -101,12 +97,10 @@ class SphereTransform(KeyTransform):
     name, euclidean = "inner product as distance", True
 
     def keys(self, K: Tensor, b: Tensor) -> Tensor:
-        """Return (K, b, √(ρ² - |K|² - b²))."""
         rest = self.parameter**2 - K.square().sum(1) - b.square()
         return torch.cat([K, b[:, None], rest.clamp(min=0).sqrt()[:, None]], dim=1)
 
     def queries(self, Q: Tensor) -> Tensor:
-        """Return (Q, 1, 0)."""
         return torch.cat([Q, Q.new_ones(len(Q), 1), Q.new_zeros(len(Q), 1)], dim=1)
 
 

@@ -1,8 +1,22 @@
 """Hyperparameter search by validation MRR, with optuna."""
 
-from kgflow.tuning.paper import PaperProtocol
-from kgflow.tuning.protocol import PROTOCOLS, HyperbandProtocol, TpeProtocol, TuningProtocol
-from kgflow.tuning.search import HyperparameterSearch, TrialResult, best_experiment, tune
+from kgflow.errors import require
+
+require("optuna", "tuning", "tune")
+
+from kgflow.tuning.protocol import (  # noqa: E402
+    PROTOCOLS,
+    HyperbandProtocol,
+    PaperProtocol,
+    TpeProtocol,
+    TuningProtocol,
+)
+from kgflow.tuning.search import (  # noqa: E402
+    HyperparameterSearch,
+    TrialResult,
+    best_experiment,
+    tune,
+)
 
 __all__ = [
     "PROTOCOLS",

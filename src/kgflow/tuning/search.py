@@ -5,7 +5,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import optuna
 
 from kgflow.config import Experiment, expand, merge
 from kgflow.data import Dataset
@@ -15,9 +17,6 @@ from kgflow.runs.build import complete
 from kgflow.runs.training import best_validation
 from kgflow.training import Diverged, Record
 from kgflow.tuning.protocol import TuningProtocol
-
-if TYPE_CHECKING:
-    import optuna
 
 
 @dataclass(frozen=True)
@@ -96,11 +95,7 @@ def best_experiment(search: HyperparameterSearch, results: list[TrialResult]) ->
     return search.experiment(results[0].settings)
 
 
-def _open_study(search: HyperparameterSearch, seed: int) -> "optuna.Study":
-    try:
-        import optuna
-    except ImportError:
-        raise KgflowError("tuning needs optuna: install kgflow[tune]") from None
+def _open_study(search: HyperparameterSearch, seed: int) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     protocol = search.make_protocol()
     study = optuna.create_study(
@@ -120,10 +115,9 @@ def _open_study(search: HyperparameterSearch, seed: int) -> "optuna.Study":
     return study
 
 
-def _storage(path: Path | None) -> "optuna.storages.RDBStorage | None":
+def _storage(path: Path | None) -> optuna.storages.RDBStorage | None:
     if path is None:
         return None
-    import optuna
     from sqlalchemy.exc import DatabaseError
 
     if not path.absolute().parent.is_dir():
@@ -145,7 +139,7 @@ def _run_worker(search: HyperparameterSearch, trials: int | None, seed: int) -> 
 
 
 def _run_trials(
-    study: "optuna.Study",
+    study: optuna.Study,
     search: HyperparameterSearch,
     trials: int | None,
     progress: Callable[[int], None],
@@ -157,11 +151,7 @@ def _run_trials(
         progress(_finished(study))
 
 
-def _run_trial(
-    study: "optuna.Study", search: HyperparameterSearch, protocol: TuningProtocol
-) -> None:
-    import optuna
-
+def _run_trial(study: optuna.Study, search: HyperparameterSearch, protocol: TuningProtocol) -> None:
     trial = study.ask()
     try:
         experiment = search.experiment(protocol.suggest_settings(trial))
@@ -179,30 +169,28 @@ def _run_trial(
 class PruningCallback:
     """A training callback that reports each validation MRR and stops a pruned trial."""
 
-    def __init__(self, trial: "optuna.Trial") -> None:
+    def __init__(self, trial: optuna.Trial) -> None:
         self.trial = trial
 
     def on_start(self, epoch: int, batches: int) -> None:
-        """Do nothing."""
+        pass
 
     def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
-        """Do nothing."""
+        pass
 
     def on_epoch(self, record: Record) -> None:
         """Report the validation MRR, if the epoch has one."""
-        import optuna
-
         if "mrr" in record:
             self.trial.report(record["mrr"], step=int(record["epoch"]))
             if self.trial.should_prune():
                 raise optuna.TrialPruned
 
 
-def _finished(study: "optuna.Study") -> int:
+def _finished(study: optuna.Study) -> int:
     return sum(t.state.name in ("COMPLETE", "PRUNED") for t in study.trials)
 
 
-def _result(trial: "optuna.trial.FrozenTrial") -> TrialResult:
+def _result(trial: optuna.trial.FrozenTrial) -> TrialResult:
     return TrialResult(trial.number, trial.state.name.lower(), dict(trial.params), trial.value)
 
 
