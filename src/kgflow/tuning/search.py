@@ -13,7 +13,7 @@ from kgflow.errors import KgflowError
 from kgflow.models import variant
 from kgflow.runs.build import complete
 from kgflow.runs.training import best_validation
-from kgflow.training import Diverged, Record
+from kgflow.training import Callback, Diverged, Record
 from kgflow.tuning.protocol import TuningProtocol
 
 if TYPE_CHECKING:
@@ -176,17 +176,11 @@ def _run_trial(
         raise
 
 
-class PruningCallback:
+class PruningCallback(Callback):
     """A training callback that reports each validation MRR and stops a pruned trial."""
 
     def __init__(self, trial: "optuna.Trial") -> None:
         self.trial = trial
-
-    def on_start(self, epoch: int, batches: int) -> None:
-        """Do nothing."""
-
-    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
-        """Do nothing."""
 
     def on_epoch(self, record: Record) -> None:
         """Report the validation MRR, if the epoch has one."""
