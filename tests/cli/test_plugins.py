@@ -1,10 +1,11 @@
 """A component from a user's own file works through the command line; nothing else is touched."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from kgflow.models import MODELS
+from kgflow.runs import plugins
 
 PLUGIN = Path(__file__).parent / "toy_plugin.py"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "custom_model.py"
@@ -48,26 +49,31 @@ def test_settings_of_a_toy_component_are_checked(refusal, tmp_path):
     assert "unknown key 'training.loss.margin'" in said
 
 
-def program(*arguments):
-    command = [sys.executable, "-m", "kgflow", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.fixture
+def unload_example():
+    """Remove the model of the example plugin, as in a process that has not loaded it."""
+
+    def unload():
+        plugins._LOADED.pop("kgflow_plugin_custom_model", None)
+        MODELS.pop("nfe-2-laplace", None)
+
+    yield unload
+    unload()
 
 
-def test_a_run_says_which_plugin_is_missing_and_imports_nothing_by_itself(tmp_path):
-    out = tmp_path / "run"
-    trained = program(
-        "train", "world", *SMALL, "--model", "nfe-2-laplace", "--plugin", EXAMPLE, "--out", out
-    )
-    assert trained.returncode == 0, trained.stderr
-    asked = ("predict", out, "--head", "France", "--relation", "borders")
-    without = program(*asked)
-    assert without.returncode == 2
-    assert "model 'nfe-2-laplace' from a plugin that is not loaded: add --plugin" in without.stderr
-    assert str(EXAMPLE) in without.stderr
-    assert program(*asked, "--plugin", EXAMPLE).returncode == 0
-    page = tmp_path / "report.html"
-    made = program("report", out, "--out", page, "--plugin", EXAMPLE)
-    assert made.returncode == 0, made.stderr
+def test_a_run_names_its_missing_plugin_and_imports_nothing_by_itself(
+    answer, refusal, unload_example, tmp_path
+):
+    out, page, plugin = tmp_path / "run", tmp_path / "report.html", ("--plugin", EXAMPLE)
+    answer("train", "world", *SMALL, "--model", "nfe-2-laplace", *plugin, "--out", out)
+    unload_example()
+    predict = ("predict", out, "--head", "France", "--relation", "borders")
+    sentence = refusal(*predict)
+    assert "model 'nfe-2-laplace' from a plugin that is not loaded: add --plugin" in sentence
+    assert str(EXAMPLE) in sentence
+    assert "nfe-2-laplace" not in MODELS
+    assert answer(*predict, *plugin)["answers"]
+    answer("report", out, "--out", page, *plugin)
     assert "nfe-2-laplace" in page.read_text()
 
 

@@ -30,29 +30,29 @@ def wait_for_epochs(run, count):
         time.sleep(0.02)
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    out = tmp_path_factory.mktemp("whole") / "run"
-    process = start(*ARGUMENTS, "--out", out)
+def finish(process):
     _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
-    return (out / "model.safetensors").read_bytes()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_signal_and_then_resume(whole, tmp_path, number):
-    out = tmp_path / "run"
-    process = start(*ARGUMENTS, "--out", out)
-    wait_for_epochs(out, 2)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=60)
-    if number == signal.SIGKILL:
-        assert process.returncode == -signal.SIGKILL
-    else:
-        assert process.returncode == 130
-        assert f"kgflow train --resume {out}" in err
-    again = start("train", "--resume", out)
-    _, err = again.communicate(timeout=300)
-    assert again.returncode == 0, err
-    assert (out / "model.safetensors").read_bytes() == whole
+def test_interrupted_and_killed_trainings_resume_to_the_same_bytes(tmp_path):
+    """One training gets each signal in turn and is resumed after it."""
+    whole, out = tmp_path / "whole", tmp_path / "run"
+    uninterrupted = start(*ARGUMENTS, "--out", whole)
+    arguments = (*ARGUMENTS, "--out", out)
+    for epochs, number in enumerate((signal.SIGINT, signal.SIGTERM, signal.SIGKILL), start=1):
+        process = start(*arguments)
+        wait_for_epochs(out, epochs)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+        if number == signal.SIGKILL:
+            assert process.returncode == -signal.SIGKILL
+        else:
+            assert process.returncode == 130
+            assert f"kgflow train --resume {out}" in err
+        arguments = ("train", "--resume", out)
+    finish(start(*arguments))
+    finish(uninterrupted)
+    weights = [(run / "model.safetensors").read_bytes() for run in (out, whole)]
+    assert weights[0] == weights[1]

@@ -182,7 +182,7 @@ def test_every_command_takes_it(runs, tmp_path, monkeypatch, capsys, parts):
     assert lines[0] == f"17 {width.shape[1]}"
     code, _, err = call("uncertainty", merged)
     assert code == 2
-    assert err == "kgflow: mean has no entropies: the models of an ensemble have no common x0\n"
+    assert err == "kgflow: ensemble has no entropies: the models of an ensemble have no common x0\n"
     code, out, _ = call("ensemble", runs / "a", runs / "c", "--out", tmp_path / "again", "--json")
     assert code == 0
     assert json.loads(out)["models"] == ["nfe-1", "complex"]

@@ -149,5 +149,5 @@ def test_picture_is_written(run, tmp_path):
 
 @pytest.mark.shared
 def test_umls_with_default_settings(shared, tmp_path):
-    run = kgflow.train(shared("umls"), dim=128, epochs=30, out=tmp_path / "run")
-    assert run.metrics["test"]["realistic"]["mrr"] >= 0.9
+    run = kgflow.train(shared("umls"), dim=64, epochs=8, out=tmp_path / "run")
+    assert run.metrics["test"]["realistic"]["mrr"] >= 0.8

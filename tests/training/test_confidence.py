@@ -96,9 +96,8 @@ def test_a_sampled_gradient_of_labels_is_right_in_the_mean(name):
     rows = np.arange(len(index))
     kind = CONFIDENCES[name]()
     exact = gradients(OneVsAll(model, index, MARGIN, confidence=kind)(rows), model)[0]
-    sampled = OneVsAll(
-        model, index, MARGIN, 0.0, SampledGradient(tau=0.5, keep=0.3), confidence=kind
-    )
+    gradient = SampledGradient(tau=0.5, keep=0.3)
+    sampled = OneVsAll(model, index, MARGIN, score_gradient=gradient, confidence=kind)
     torch.manual_seed(0)
     total = torch.zeros_like(exact)
     for _ in range(200):

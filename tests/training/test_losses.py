@@ -150,7 +150,7 @@ def test_negative_sampling(alpha, model, sides):
     """Margin ranking, or with an α the self-adversarial loss."""
     data = random_graph(weighted=True)
     model, index = random_model(model, data, dim=4, spread=0.5), data.queries("train")
-    given = (model, index, 1.5, 3, SIDES[sides])
+    given = (model, index, 1.5, 0.0, 0.0, 3, SIDES[sides])
     loss = MarginRanking(*given) if alpha is None else SelfAdversarial(*given, alpha=alpha)
     torch.manual_seed(7)
     drawn = loss.draw(ROWS)
@@ -202,7 +202,7 @@ def test_where_all_triples_are_facts_some_stay():
 def test_a_sample_of_all_entities_is_the_whole_loss(model):
     data = random_graph(weighted=True)
     model, index = random_model(model, data, dim=4), data.queries("train")
-    same(model, SampledSoftmax(model, index, 10**6), Softmax(model, index)(ROWS))
+    same(model, SampledSoftmax(model, index, num_negatives=10**6), Softmax(model, index)(ROWS))
 
 
 def test_a_sample_of_some_entities_is_the_cross_entropy_among_them():

@@ -10,10 +10,10 @@ from types import FrameType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from kgflow.training import Record
+from kgflow.training import Callback, Record
 
 
-class ProgressBar:
+class ProgressBar(Callback):
     """A training callback that shows epoch, loss, MRR, queries per second and time left.
 
     Args:

@@ -1,8 +1,7 @@
 """Link prediction evaluation: scores of all entities, filtered ranks, ranking metrics."""
 
-from kgflow.evaluation.evaluation import GROUPS, Evaluation
 from kgflow.evaluation.metrics import Metrics, metrics
-from kgflow.evaluation.ranking import POLICIES, Ranking, rank
+from kgflow.evaluation.ranking import GROUPS, POLICIES, Evaluation, Ranking, rank
 from kgflow.evaluation.scoring import Progress, ScoredAnswers, Scorer, no_progress
 
 __all__ = [

@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kgflow.config import RunConfig
 from kgflow.data import SPLITS, Dataset, Triples, ValidationSplit, describe, split_validation
 from kgflow.errors import KgflowError
@@ -13,16 +15,16 @@ from kgflow.evaluation import Evaluation, Progress, no_progress, rank
 from kgflow.models import Model
 from kgflow.runs.answers import TripleQuery
 from kgflow.runs.build import make_model
-from kgflow.runs.calibration import (
-    model_digest,
-    read_calibration,
-    sample_triples,
-    write_calibration,
-)
 from kgflow.runs.discovery import discover
 from kgflow.runs.prediction_set import PredictionSet, prediction_set
 from kgflow.runs.predictor import Predictor
-from kgflow.runs.store import read_metrics, read_run
+from kgflow.runs.store import (
+    model_digest,
+    read_calibration,
+    read_metrics,
+    read_run,
+    write_calibration,
+)
 from kgflow.training import LossSettings, best_epoch, load_model, read_history
 from kgflow.uncertainty import (
     AdaptiveScore,
@@ -45,6 +47,9 @@ from kgflow.uncertainty import (
 
 if TYPE_CHECKING:
     import polars as pl
+
+MAX_TRIPLES = 2000
+"""Largest number of triples to calibrate on: more take minutes and change little."""
 
 
 class Run:
@@ -300,7 +305,10 @@ class Run:
 
     def _candidates(self, facts: Triples, progress: Progress) -> CandidateScores:
         seed = self.config.seed
-        queries = self.data.index(sample_triples(facts, seed))
+        if len(facts) > MAX_TRIPLES:
+            order = np.random.default_rng(seed).permutation(len(facts))
+            facts = facts.take(order[:MAX_TRIPLES])
+        queries = self.data.index(facts)
         return score_candidates(self.model, queries, self.data.known, seed, progress)
 
     def _forget(self) -> None:

@@ -18,16 +18,13 @@ from safetensors.numpy import load, save
 from kgflow.config import FORMAT, Experiment, RunConfig, RunInfo, dump, parse, read_toml
 from kgflow.data import SPLITS, Dataset, Triples, Vocabulary
 from kgflow.errors import KgflowError
-from kgflow.io import write_atomic
+from kgflow.io import file_digest, write_atomic
 from kgflow.runs.build import chosen_variant
 from kgflow.runs.plugins import check_plugins, loaded_plugins
+from kgflow.uncertainty import Calibration
 
-CONFIG, VOCABULARY, FACTS, METRICS = (
-    "config.toml",
-    "vocabulary.json",
-    "splits.safetensors",
-    "metrics.json",
-)
+CONFIG, VOCABULARY, FACTS = "config.toml", "vocabulary.json", "splits.safetensors"
+METRICS, CALIBRATION, MODEL = "metrics.json", "calibration.json", "model.safetensors"
 
 
 @contextmanager
@@ -276,3 +273,29 @@ def _triples(
         if len(ids) and not 0 <= ids.min() <= ids.max() < size:
             raise ValueError(f"{split} has ids outside the vocabulary")
     return Triples(h, r, t, weight)
+
+
+def read_calibration(directory: Path, margin: float) -> Calibration:
+    """Read the calibration of a run; without a file, probabilities are those of the loss."""
+    path = directory / CALIBRATION
+    remedy = f"run kgflow calibrate {directory}"
+    try:
+        found = Calibration.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return Calibration(margin=margin)
+    except (ValidationError, OSError) as error:
+        reason = str(error.errors()[0]["msg"] if isinstance(error, ValidationError) else error)
+        raise KgflowError(f"{path} is damaged ({reason}): {remedy}") from None
+    if found.margin != margin or found.model != model_digest(directory):
+        raise KgflowError(f"{path} was fitted to scores of another model: {remedy}")
+    return found
+
+
+def write_calibration(directory: Path, found: Calibration) -> None:
+    """Write the calibration of a run."""
+    write_atomic(directory / CALIBRATION, found.model_dump_json(indent=1).encode())
+
+
+def model_digest(directory: Path) -> str:
+    """Return a hash of the model file of a run."""
+    return file_digest(directory / MODEL)

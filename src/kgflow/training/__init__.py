@@ -1,6 +1,5 @@
 """Training: losses, regularizers, optimizers, learning rate schedules, trainer, checkpoints."""
 
-from kgflow.training.batches import batches
 from kgflow.training.callbacks import Callback, History, Record, best_epoch, read_history
 from kgflow.training.checkpoint import Progress, TrainingState, load_model, save_model
 from kgflow.training.ema import MovingAverage
@@ -20,10 +19,9 @@ from kgflow.training.losses import (
     Sum,
     Term,
 )
-from kgflow.training.lr_schedules import Cosine, Exponential, LrScheduleSettings
-from kgflow.training.optimizers import OptimizerSettings
+from kgflow.training.optimizers import Cosine, Exponential, LrScheduleSettings, OptimizerSettings
 from kgflow.training.regularizers import N3, Dura, RegularizerSettings
-from kgflow.training.trainer import Diverged, Interrupted, Trainer
+from kgflow.training.trainer import Diverged, Interrupted, Trainer, batches
 
 __all__ = [
     "N3",

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Protocol
 
 from kgflow.errors import KgflowError
 from kgflow.io import append_json_line, read_json_lines, write_json_lines
@@ -15,8 +14,8 @@ On large graphs the loss is the mean over every eighth batch.
 """
 
 
-class Callback(Protocol):
-    """Called for every batch and every epoch, for trackers and progress bars."""
+class Callback:
+    """Base class of trackers and progress bars: called for every batch and every epoch."""
 
     def on_start(self, epoch: int, batches: int) -> None:
         """Begin an epoch of so many batches."""
@@ -28,7 +27,7 @@ class Callback(Protocol):
         """End an epoch."""
 
 
-class History:
+class History(Callback):
     """Writes one JSON line per epoch to a file.
 
     Args:
@@ -41,14 +40,7 @@ class History:
         kept = [r for r in read_history(path) if r["epoch"] <= epochs]
         write_json_lines(path, kept)
 
-    def on_start(self, epoch: int, batches: int) -> None:
-        """Do nothing."""
-
-    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
-        """Do nothing."""
-
     def on_epoch(self, record: Record) -> None:
-        """Append a line."""
         append_json_line(self.path, record)
 
 
@@ -75,7 +67,7 @@ def _is_record(found: object) -> bool:
     return all(type(value) in (int, float) for value in found.values())
 
 
-class TensorBoard:
+class TensorBoard(Callback):
     """Writes the metrics of every epoch as TensorBoard scalars.
 
     Args:
@@ -91,14 +83,7 @@ class TensorBoard:
             ) from None
         self.writer = SummaryWriter(str(directory))
 
-    def on_start(self, epoch: int, batches: int) -> None:
-        """Do nothing."""
-
-    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
-        """Do nothing."""
-
     def on_epoch(self, record: Record) -> None:
-        """Write one point per metric."""
         for name, value in record.items():
             if name != "epoch":
                 self.writer.add_scalar(name, value, int(record["epoch"]))

@@ -1,5 +1,6 @@
-"""Optimizers, and how each updates entity embeddings inside the backward pass."""
+"""Optimizers, with their updates inside the backward pass, and learning rate schedules."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, ClassVar, Literal
@@ -10,7 +11,7 @@ from torch import Tensor
 from torch.nn import Parameter
 from torch.optim.adam import adam
 
-from kgflow.config import OPTIMIZERS, Component, Group
+from kgflow.config import LR_SCHEDULES, OPTIMIZERS, Component, Group
 from kgflow.kernels import blocks
 from kgflow.training.row_updates import RowUpdate, Update
 
@@ -42,16 +43,13 @@ class AdamSettings(OptimizerSettings):
     name: Literal["adam"] = "adam"
 
     def build(self, parameters: Iterable[Parameter]) -> torch.optim.Adam:
-        """Create Adam, in one kernel for all parameters."""
         return torch.optim.Adam(parameters, lr=self.lr, fused=True)
 
     def row_update(self, optimizer: torch.optim.Optimizer, table: Parameter) -> Update:
-        """Return Adam on the entity table."""
         assert isinstance(optimizer, torch.optim.Adam)
         return RowAdam(optimizer, table)
 
     def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
-        """Return zero steps and zero moments."""
         return {
             "step": torch.zeros((), dtype=torch.float32),
             "exp_avg": torch.zeros_like(parameter),
@@ -65,16 +63,13 @@ class AdagradSettings(OptimizerSettings):
     name: Literal["adagrad"] = "adagrad"
 
     def build(self, parameters: Iterable[Parameter]) -> "AdagradOptimizer":
-        """Create Adagrad."""
         return AdagradOptimizer(parameters, self.lr)
 
     def row_update(self, optimizer: torch.optim.Optimizer, table: Parameter) -> Update:
-        """Return Adagrad on the entity table."""
         assert isinstance(optimizer, AdagradOptimizer)
         return RowAdagrad(optimizer, table)
 
     def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
-        """Return a zero sum of squared gradients."""
         return {"sum": torch.zeros_like(parameter)}
 
 
@@ -91,7 +86,6 @@ class RowAdam(RowUpdate):
         self.optimizer = optimizer
 
     def state(self) -> tuple[Tensor, Tensor]:
-        """Return both moments."""
         table, state = self.table.detach(), self.optimizer.state[self.table]
         if not state:
             state["step"] = torch.zeros((), dtype=torch.float32, device=table.device)
@@ -107,11 +101,9 @@ class RowAdam(RowUpdate):
             self.finish_block(low, high)
 
     def end(self) -> None:
-        """Count the step."""
         self.steps += 1
 
     def step(self, rows: list[Tensor], grad: Tensor) -> None:
-        """Update as Adam does."""
         group = self.optimizer.param_groups[0]
         value, mean, square = rows
         beta1, beta2 = group["betas"]
@@ -183,20 +175,61 @@ class RowAdagrad(RowUpdate):
         self.optimizer = optimizer
 
     def state(self) -> tuple[Tensor]:
-        """Return G."""
         state = self.optimizer.state[self.table]
         if not state:
             state["sum"] = torch.zeros_like(self.table)
         return (state["sum"],)
 
     def skip_blocks(self) -> None:
-        """Leave all embeddings as they are."""
         self.grad.zero_()
 
     def step(self, rows: list[Tensor], grad: Tensor) -> None:
-        """Update as the optimizer does."""
         value, total = rows
         self.optimizer.move(value, total, grad)
 
     def end(self) -> None:
         """Do nothing: Adagrad counts no steps."""
+
+
+class LrScheduleSettings(Component):
+    """Base class of learning rate schedules, which are their own settings."""
+
+    group: ClassVar[Group] = LR_SCHEDULES
+
+    @abstractmethod
+    def factor(self, epoch: float, epochs: int) -> float:
+        """Return the factor of the learning rate after `epoch` of `epochs` epochs."""
+
+
+class Exponential(LrScheduleSettings):
+    """Multiply the learning rate by a factor after every epoch.
+
+    Example:
+        >>> Exponential(decay=0.5).factor(2.75, epochs=10)
+        0.25
+    """
+
+    name: Literal["exponential"] = "exponential"
+    decay: Annotated[
+        float, Field(gt=0, le=1, description="Factor of the learning rate per epoch.")
+    ] = 0.98
+
+    def factor(self, epoch: float, epochs: int) -> float:
+        return self.decay ** int(epoch)
+
+
+class Cosine(LrScheduleSettings):
+    """Decrease the learning rate from batch to batch along half a cosine, to 0 at the last epoch.
+
+    Reference:
+        Loshchilov, Hutter: SGDR: Stochastic Gradient Descent with Warm Restarts, ICLR 2017.
+
+    Example:
+        >>> round(Cosine().factor(5.0, epochs=10), 9)
+        0.5
+    """
+
+    name: Literal["cosine"] = "cosine"
+
+    def factor(self, epoch: float, epochs: int) -> float:
+        return 0.5 + 0.5 * math.cos(math.pi * min(1.0, epoch / epochs))

@@ -47,7 +47,6 @@ class N3Settings(WeightedRegularizerSettings):
     name: Literal["n3"] = "n3"
 
     def build(self, model: Model) -> "N3":
-        """Create the regularizer."""
         return N3(model, self.weight)
 
 
@@ -57,7 +56,6 @@ class DuraSettings(WeightedRegularizerSettings):
     name: Literal["dura"] = "dura"
 
     def build(self, model: Model) -> "Dura":
-        """Create the regularizer."""
         return Dura(model, self.weight)
 
 
@@ -81,7 +79,6 @@ class N3(Term):
         self.model, self.weight = model, weight
 
     def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
-        """Yield the penalty of entities, then of relations."""
         ends, twice = torch.cat([batch.h, batch.t]), batch.weight.repeat(2)
         for table, lookup, ids, weight in (
             (self.model.entity, entity, ends, twice),
@@ -123,7 +120,6 @@ class Dura(Term):
         self.scale = 0.25 if model.is_squared_distance else 1.0
 
     def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
-        """Yield the penalty of query vectors, then of key vectors."""
         relations = len(self.model.relation)
         pairs, share = _distinct(batch.h * relations + batch.r, batch.weight)
         heads, relation = pairs // relations, pairs % relations

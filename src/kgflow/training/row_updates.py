@@ -78,7 +78,6 @@ class RowUpdate(Update):
         """Finish the step."""
 
     def begin(self, ids: Tensor) -> "RowUpdate":
-        """Begin a step; `ids` ``(B,)`` will be passed to `add`."""
         self.table.grad = None
         self.rows = (self.table.detach(), *self.state())
         self.heads, self.place = ids.unique(return_inverse=True)
@@ -88,14 +87,12 @@ class RowUpdate(Update):
         return self
 
     def block_buffer(self, low: int, high: int) -> Tensor:
-        """Return a buffer for the gradient of a block, used again for every block."""
         table, size = self.rows[0], high - low
         if len(self.buffer) < size or self.buffer.dtype != table.dtype:
             self.buffer = torch.empty(size, *table.shape[1:], dtype=table.dtype).to(table.device)
         return self.buffer[:size]
 
     def finish_block(self, low: int, high: int) -> None:
-        """Update the embeddings of a block."""
         first, last = torch.searchsorted(self.ids, torch.tensor([low, high])).tolist()
         grad = self.buffer[: high - low]
         if last > first:

@@ -15,7 +15,7 @@ from kgflow.errors import KgflowError
 from kgflow.models import variant
 from kgflow.runs.build import complete
 from kgflow.runs.training import best_validation
-from kgflow.training import Diverged, Record
+from kgflow.training import Callback, Diverged, Record
 from kgflow.tuning.protocol import TuningProtocol
 
 
@@ -166,17 +166,11 @@ def _run_trial(study: optuna.Study, search: HyperparameterSearch, protocol: Tuni
         raise
 
 
-class PruningCallback:
+class PruningCallback(Callback):
     """A training callback that reports each validation MRR and stops a pruned trial."""
 
     def __init__(self, trial: optuna.Trial) -> None:
         self.trial = trial
-
-    def on_start(self, epoch: int, batches: int) -> None:
-        pass
-
-    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
-        pass
 
     def on_epoch(self, record: Record) -> None:
         """Report the validation MRR, if the epoch has one."""

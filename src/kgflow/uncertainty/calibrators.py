@@ -26,7 +26,6 @@ class Identity(Calibrator):
     kind: Literal["identity"] = "identity"
 
     def __call__(self, z: Floats) -> Floats:
-        """Return z."""
         return z
 
 
@@ -69,7 +68,6 @@ class Platt(Calibrator):
         return cls(slope=slope, intercept=float(model.intercept_[0]) - slope * float(centre))
 
     def __call__(self, z: Floats) -> Floats:
-        """Return slope · z + intercept."""
         return self.slope * z + self.intercept
 
 
@@ -115,7 +113,6 @@ class Isotonic(Calibrator):
         return cls(z=tuple(points.tolist()), odds=tuple(odds.tolist()))
 
     def __call__(self, z: Floats) -> Floats:
-        """Interpolate linearly."""
         return np.interp(z, self.z, self.odds)
 
 

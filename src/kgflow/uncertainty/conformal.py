@@ -75,7 +75,6 @@ class RankScore(NonconformityScore):
     """
 
     def mass(self, S: Tensor) -> Tensor:
-        """Return 1 for every candidate."""
         return torch.isfinite(S).double()
 
     def sizes(self, S: Tensor, threshold: Tensor, u: Tensor) -> Tensor:
@@ -101,7 +100,6 @@ class AdaptiveScore(NonconformityScore):
         self.temperature = temperature
 
     def mass(self, S: Tensor) -> Tensor:
-        """Return the softmax plus λ."""
         return torch.softmax(S.double() / self.temperature, dim=1) + PENALTY * torch.isfinite(S)
 
 

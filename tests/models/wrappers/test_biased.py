@@ -161,7 +161,9 @@ SAMPLED = {
     "kvsall": lambda m: KvsAll(m, INDEX, 1.0, label_smoothing=0.1),
     "sampled": lambda m: SampledSoftmax(m, INDEX, num_negatives=6),
     "margin": lambda m: MarginRanking(m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()),
-    "self-adversarial": lambda m: SelfAdversarial(m, INDEX, 1.0, 3, CorruptBoth()),
+    "self-adversarial": lambda m: SelfAdversarial(
+        m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()
+    ),
     "terms": lambda m: Sum(Softmax(m, INDEX), [N3(m, 0.1), RelationPrediction(m, 0.2)]),
 }
 

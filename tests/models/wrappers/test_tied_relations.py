@@ -85,7 +85,9 @@ def test_heads_are_ranked_by_the_score_of_the_fact(name):
 
 LOSSES = {
     "margin": lambda m: MarginRanking(m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()),
-    "self-adversarial": lambda m: SelfAdversarial(m, INDEX, 1.0, 3, CorruptBoth()),
+    "self-adversarial": lambda m: SelfAdversarial(
+        m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()
+    ),
     "softmax": lambda m: Sum(Softmax(m, INDEX), [N3(m, 0.1)]),
 }
 

@@ -1,6 +1,7 @@
 """Losses that score every entity for each query."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -9,15 +10,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import AutogradKeys, KeyEncoder, LossKernel, Targets, differentiable_loss
+from kgflow.kernels import BLOCK, AutogradKeys, KeyEncoder, LossKernel, Targets, differentiable_loss
 from kgflow.training.key_maps import key_map
 from kgflow.training.losses.base import QueryLoss
 from kgflow.training.losses.confidence import WEIGHTED, Confidence
 from kgflow.training.row_updates import Update
 
 
+@dataclass(eq=False)
 class AllEntities(QueryLoss):
-    """A loss of the scores of each query with every entity, computed by a blocked kernel."""
+    """A loss of the scores of each query with every entity, computed by a blocked kernel.
+
+    Args:
+        block: Entities per block.
+    """
+
+    block: int = BLOCK
 
     @abstractmethod
     def targets(self, rows: NDArray[np.int64]) -> Targets:
@@ -28,7 +36,6 @@ class AllEntities(QueryLoss):
         """Return the kernel that computes the loss."""
 
     def __call__(self, rows: NDArray[np.int64]) -> Tensor:
-        """Return the loss of these rows of the index, a scalar that autograd can differentiate."""
         h, r = (self.tensor(ids[rows]) for ids in (self.index.h, self.index.r))
         Q, a = self.query(self.model.entity(h), r)
         kernel = self.kernel(AutogradKeys(self.model.encode_keys))
@@ -37,7 +44,6 @@ class AllEntities(QueryLoss):
     def backward(
         self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
     ) -> float | None:
-        """Set the gradients of all parameters, in fewer passes over the entities."""
         table, h = self.model.entity.weight, self.tensor(self.index.h[rows])
         sink = self.sink(h, update)
         heads = table.detach()[h].requires_grad_()

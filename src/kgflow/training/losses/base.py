@@ -1,6 +1,7 @@
 """What a loss is, and how queries are encoded for it."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
@@ -67,16 +68,17 @@ class Batch(NamedTuple):
     weight: Tensor
 
 
+@dataclass(eq=False)
 class Loss(ABC):
-    """A differentiable_loss function of the model and of a batch of training queries.
+    """A differentiable function of the model and of a batch of training queries.
 
     Args:
         model: Model to train.
         index: Training queries.
     """
 
-    def __init__(self, model: Model, index: QueryIndex) -> None:
-        self.model, self.index = model, index
+    model: Model
+    index: QueryIndex
 
     @abstractmethod
     def __call__(self, rows: NDArray[np.int64]) -> Tensor:
@@ -114,27 +116,19 @@ class Loss(ABC):
         return WholeGradient(table.grad)
 
 
+@dataclass(eq=False)
 class QueryLoss(Loss):
     """A loss of the scores of queries, with dropout in training and a margin.
 
     Args:
-        model: Model to train.
-        index: Training queries.
         margin: Number added to every score, the paper's γ.
         dropout: Dropout probability of head embeddings.
         query_dropout: Dropout probability of query vectors.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        index: QueryIndex,
-        margin: float,
-        dropout: float = 0.0,
-        query_dropout: float = 0.0,
-    ) -> None:
-        super().__init__(model, index)
-        self.margin, self.dropout, self.query_dropout = margin, dropout, query_dropout
+    margin: float = 0.0
+    dropout: float = 0.0
+    query_dropout: float = 0.0
 
     def query(self, heads: Tensor, relations: Tensor) -> Query:
         """Encode head embeddings ``(B, w)`` and relation ids ``(B,)``, with dropout in training."""

@@ -78,7 +78,6 @@ class Ignored(Confidence):
     """
 
     def coefficients(self, row: Ids, w: Floats, queries: int, entities: int) -> Coefficients:
-        """Return the number of triples per query, and ones."""
         counts = np.bincount(row, minlength=queries).astype(np.float64)
         return Coefficients(counts, np.ones(len(row)))
 
@@ -93,7 +92,6 @@ class Weighted(Confidence):
     """
 
     def coefficients(self, row: Ids, w: Floats, queries: int, entities: int) -> Coefficients:
-        """Return the sum of the confidences of each query, and the confidences."""
         return Coefficients(np.bincount(row, weights=w, minlength=queries).astype(np.float64), w)
 
 
@@ -111,7 +109,6 @@ class SoftLabel(Confidence):
     """
 
     def coefficients(self, row: Ids, w: Floats, queries: int, entities: int) -> Coefficients:
-        """Return ones, and the confidences."""
         return Coefficients(np.ones(queries), w)
 
 
@@ -129,7 +126,6 @@ class Regression(Confidence):
     """
 
     def coefficients(self, row: Ids, w: Floats, queries: int, entities: int) -> Coefficients:
-        """Return triples per query over E, the confidences, and ones."""
         counts = np.bincount(row, minlength=queries)
         return Coefficients(counts / entities, w, np.ones(len(row)))
 

@@ -1,5 +1,6 @@
 """KvsAll: binary cross entropy of every entity, once per query."""
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -8,7 +9,6 @@ from pydantic import Field
 
 from kgflow.data import QueryIndex
 from kgflow.kernels import (
-    BLOCK,
     ExactGradient,
     KeyEncoder,
     LogisticKernel,
@@ -29,12 +29,12 @@ class KvsAllSettings(WeightSettings, MarginSettings):
     label_smoothing: Annotated[float, Field(ge=0, lt=1, description="Label smoothing ε.")] = 0.0
 
     def build(self, model: Model, index: QueryIndex) -> "KvsAll":
-        """Create the loss."""
         index = weighted(index, self.confidence)
         dropout = (self.dropout, self.query_dropout)
         return KvsAll(model, index, self.margin, *dropout, label_smoothing=self.label_smoothing)
 
 
+@dataclass(eq=False)
 class KvsAll(AllEntities):
     r"""Binary cross entropy of a query with all its tails at once, with label smoothing.
 
@@ -45,31 +45,14 @@ class KvsAll(AllEntities):
     many tails counts as much as one with few; the weight of a triple is its y.
 
     Args:
-        model: Model to train.
-        index: Training queries.
-        margin: γ.
-        dropout: Dropout probability of head embeddings.
-        query_dropout: Dropout probability of query vectors.
         label_smoothing: ε.
-        block: Entities per block.
 
     Reference:
         Dettmers, Minervini, Stenetorp, Riedel: Convolutional 2D Knowledge Graph Embeddings,
         AAAI 2018.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        index: QueryIndex,
-        margin: float,
-        dropout: float = 0.0,
-        query_dropout: float = 0.0,
-        label_smoothing: float = 0.0,
-        block: int = BLOCK,
-    ) -> None:
-        super().__init__(model, index, margin, dropout, query_dropout)
-        self.label_smoothing, self.block = label_smoothing, block
+    label_smoothing: float = 0.0
 
     def targets(self, rows: NDArray[np.int64]) -> Targets:
         """Return c = 1 per query and y = 1 - ε per triple, divided by the number of queries."""

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -35,7 +36,6 @@ class CorruptTails(Corruption):
     """Replace tails only: heads are the tails of inverse relations."""
 
     def head_probability(self, index: QueryIndex) -> Tensor:
-        """Return zeros."""
         return torch.zeros(index.relations)
 
 
@@ -43,7 +43,6 @@ class CorruptBoth(Corruption):
     """Replace head and tail equally often, so that (h', r, t) itself is scored."""
 
     def head_probability(self, index: QueryIndex) -> Tensor:
-        """Return one half."""
         return torch.full((index.relations,), 0.5)
 
 
@@ -65,7 +64,6 @@ class Bernoulli(Corruption):
     """
 
     def head_probability(self, index: QueryIndex) -> Tensor:
-        """Return the ratio of the counts of the index."""
         queries = np.bincount(index.r, minlength=index.relations)
         triples = np.bincount(index.r, weights=index.counts, minlength=index.relations)
         tph = triples / np.maximum(queries, 1)
@@ -78,6 +76,8 @@ CORRUPTIONS: dict[str, type[Corruption]] = {
     "both": CorruptBoth,
     "bernoulli": Bernoulli,
 }
+
+CORRUPT_TAILS = CorruptTails()
 
 
 class NegativeSamplingSettings(WeightSettings, MarginSettings):
@@ -98,10 +98,9 @@ class MarginRankingSettings(NegativeSamplingSettings):
     name: Literal["margin-ranking"] = "margin-ranking"
 
     def build(self, model: Model, index: QueryIndex) -> "MarginRanking":
-        """Create the loss."""
         corruption, dropout = CORRUPTIONS[self.corruption](), (self.dropout, self.query_dropout)
         index = weighted(index, self.confidence)
-        return MarginRanking(model, index, self.margin, self.num_negatives, corruption, *dropout)
+        return MarginRanking(model, index, self.margin, *dropout, self.num_negatives, corruption)
 
 
 class SelfAdversarialSettings(NegativeSamplingSettings):
@@ -113,10 +112,9 @@ class SelfAdversarialSettings(NegativeSamplingSettings):
     ] = 1.0
 
     def build(self, model: Model, index: QueryIndex) -> "SelfAdversarial":
-        """Create the loss."""
         corruption, dropout = CORRUPTIONS[self.corruption](), (self.dropout, self.query_dropout)
         index = weighted(index, self.confidence)
-        given = (self.margin, self.num_negatives, corruption, *dropout)
+        given = (self.margin, *dropout, self.num_negatives, corruption)
         return SelfAdversarial(model, index, *given, self.adversarial_temperature)
 
 
@@ -128,6 +126,7 @@ class Corrupted(NamedTuple):
     head: Tensor
 
 
+@dataclass(eq=False)
 class NegativeSampling(SampledLoss[Corrupted]):
     """A loss of each true triple and n corrupted ones; the mean over the triples of the batch.
 
@@ -135,27 +134,12 @@ class NegativeSampling(SampledLoss[Corrupted]):
     triple is true, some remain.
 
     Args:
-        model: Model to train.
-        index: Training queries.
-        margin: γ.
         num_negatives: n, corrupted triples per true triple.
         corruption: Side that is corrupted.
-        dropout: Dropout probability of head embeddings.
-        query_dropout: Dropout probability of query vectors.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        index: QueryIndex,
-        margin: float,
-        num_negatives: int,
-        corruption: Corruption,
-        dropout: float = 0.0,
-        query_dropout: float = 0.0,
-    ) -> None:
-        super().__init__(model, index, margin, dropout, query_dropout)
-        self.num_negatives, self.corruption = num_negatives, corruption
+    num_negatives: int = 64
+    corruption: Corruption = CORRUPT_TAILS
 
     @abstractmethod
     def compare(self, true: Tensor, false: Tensor) -> Tensor:
@@ -176,11 +160,9 @@ class NegativeSampling(SampledLoss[Corrupted]):
         return sample
 
     def ids(self, sample: Corrupted) -> Tensor:
-        """Return heads, tails and what replaces them."""
         return torch.cat([sample.triples.h, sample.triples.t, sample.entity.flatten()])
 
     def parts(self, sample: Corrupted, entity: Lookup) -> Iterator[Tensor]:
-        """Yield the loss of blocks of triples."""
         size = max(1, TILE // (self.num_negatives * self.model.entity.weight.shape[1]))
         for low, high in blocks(len(sample.triples.h), size):
             batch = Batch(*(x[low:high] for x in sample.triples))
@@ -228,10 +210,10 @@ class MarginRanking(NegativeSampling):
     """
 
     def compare(self, true: Tensor, false: Tensor) -> Tensor:
-        """Return the mean over corrupted triples."""
         return relu(self.margin - true[:, None] + false).mean(1)
 
 
+@dataclass(eq=False)
 class SelfAdversarial(NegativeSampling):
     r"""Logistic loss in which corrupted triples with high scores weigh more.
 
@@ -242,13 +224,6 @@ class SelfAdversarial(NegativeSampling):
     p has no gradient.
 
     Args:
-        model: Model to train.
-        index: Training queries.
-        margin: γ.
-        num_negatives: n, corrupted triples per true triple.
-        corruption: Side that is corrupted.
-        dropout: Dropout probability of head embeddings.
-        query_dropout: Dropout probability of query vectors.
         alpha: α; with 0 all corrupted triples weigh the same.
 
     Reference:
@@ -256,21 +231,8 @@ class SelfAdversarial(NegativeSampling):
         Space, ICLR 2019.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        index: QueryIndex,
-        margin: float,
-        num_negatives: int,
-        corruption: Corruption,
-        dropout: float = 0.0,
-        query_dropout: float = 0.0,
-        alpha: float = 1.0,
-    ) -> None:
-        super().__init__(model, index, margin, num_negatives, corruption, dropout, query_dropout)
-        self.alpha = alpha
+    alpha: float = 1.0
 
     def compare(self, true: Tensor, false: Tensor) -> Tensor:
-        """Return the loss of true and of corrupted triples."""
         p = torch.softmax(self.alpha * false.detach(), dim=1)
         return -logsigmoid(true) - (p * logsigmoid(-false)).sum(1)

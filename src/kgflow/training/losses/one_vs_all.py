@@ -1,5 +1,6 @@
 """1-vs-all: the paper's loss."""
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -9,7 +10,6 @@ from pydantic import Field
 from kgflow.data import QueryIndex
 from kgflow.errors import KgflowError
 from kgflow.kernels import (
-    BLOCK,
     ExactGradient,
     KeyEncoder,
     LogisticKernel,
@@ -41,18 +41,18 @@ class OneVsAllSettings(MarginSettings):
     ] = "weight"
 
     def build(self, model: Model, index: QueryIndex) -> "OneVsAll":
-        """Create the loss."""
         return OneVsAll(
             model,
             weighted(index, self.confidence),
             self.margin,
             self.dropout,
-            GRADIENTS[self.gradient](),
+            self.query_dropout,
+            score_gradient=GRADIENTS[self.gradient](),
             confidence=CONFIDENCES[self.confidence](),
-            query_dropout=self.query_dropout,
         )
 
 
+@dataclass(eq=False)
 class OneVsAll(AllEntities):
     r"""Binary cross entropy of every triple against every entity, grouped by (h, r).
 
@@ -63,39 +63,20 @@ class OneVsAll(AllEntities):
     \mathrm{softplus}(s_{t'}) - \sum_t s_t`.
 
     Args:
-        model: Model to train.
-        index: Training queries.
-        margin: The paper's γ.
-        dropout: Dropout probability of head embeddings.
         score_gradient: Gradient of the scores, exact by default.
-        block: Entities per block.
         confidence: Meaning of the confidences of triples; weights by default.
-        query_dropout: Dropout probability of query vectors.
 
     Reference:
         Xiao, He, Cao: Knowledge Graph Embedding by Normalizing Flows, AAAI 2023.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        index: QueryIndex,
-        margin: float,
-        dropout: float = 0.0,
-        score_gradient: ScoreGradient | None = None,
-        block: int = BLOCK,
-        confidence: Confidence = WEIGHTED,
-        query_dropout: float = 0.0,
-    ) -> None:
-        super().__init__(model, index, margin, dropout, query_dropout)
-        self.score_gradient, self.block, self.confidence = score_gradient, block, confidence
+    score_gradient: ScoreGradient | None = None
+    confidence: Confidence = WEIGHTED
 
     def targets(self, rows: NDArray[np.int64]) -> Targets:
-        """Return c of queries and y, e of their triples, divided by the batch size."""
         return triple_targets(self.index, rows, self.model.entity.weight, self.confidence)
 
     def kernel(self, keys: KeyEncoder) -> LossKernel:
-        """Return the kernel: one sigmoid between three matrix products."""
         if self.model.interaction is None:
             return LogisticKernel(keys, self.score_gradient, self.block)
         if self.score_gradient is not None and not isinstance(self.score_gradient, ExactGradient):

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -37,13 +38,11 @@ class SampledLoss(QueryLoss, Generic[D]):
         """Yield scalars whose sum is the loss, each differentiated before the next is made."""
 
     def __call__(self, rows: NDArray[np.int64]) -> Tensor:
-        """Return the loss of these rows of the index, a scalar that autograd can differentiate."""
         return torch.stack(list(self.parts(self.draw(rows), self.model.entity))).sum()
 
     def backward(
         self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
     ) -> float | None:
-        """Set the gradients of all parameters, without one of the whole entity table."""
         sample = self.draw(rows)
         entity, total = Rows(self.model.entity.weight, self.ids(sample)), 0.0
         sink = self.sink(entity.ids, update)
@@ -73,11 +72,12 @@ class SampledSoftmaxSettings(WeightSettings, QueryLossSettings):
     ] = 1024
 
     def build(self, model: Model, index: QueryIndex) -> "SampledSoftmax":
-        """Create the loss."""
         index = weighted(index, self.confidence)
-        return SampledSoftmax(model, index, self.num_negatives, self.dropout, self.query_dropout)
+        dropout = (self.dropout, self.query_dropout)
+        return SampledSoftmax(model, index, 0.0, *dropout, self.num_negatives)
 
 
+@dataclass(eq=False)
 class SampledSoftmax(SampledLoss[Sample]):
     r"""Softmax cross entropy whose sum over all entities is estimated from a sample.
 
@@ -88,31 +88,20 @@ class SampledSoftmax(SampledLoss[Sample]):
     batch. The sum is unbiased; its logarithm is consistent as N grows, and exact for N = E.
 
     Args:
-        model: Model to train.
-        index: Training queries.
         num_negatives: N, entities sampled for all queries of a batch.
-        dropout: Dropout probability of head embeddings.
-        query_dropout: Dropout probability of query vectors.
 
     Reference:
         Jean, Cho, Memisevic, Bengio: On Using Very Large Target Vocabulary for Neural Machine
         Translation, ACL 2015.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        index: QueryIndex,
-        num_negatives: int,
-        dropout: float = 0.0,
-        query_dropout: float = 0.0,
-    ) -> None:
-        super().__init__(model, index, 0.0, dropout, query_dropout)
-        self.num_negatives = min(num_negatives, index.entities)
-        self.scale = index.entities / self.num_negatives
+    num_negatives: int = 1024
+
+    def __post_init__(self) -> None:
+        self.num_negatives = min(self.num_negatives, self.index.entities)
+        self.scale = self.index.entities / self.num_negatives
 
     def draw(self, rows: NDArray[np.int64]) -> Sample:
-        """Sample entities for the whole batch, in ascending order."""
         # numpy's choice takes time proportional to the sample, not to all entities.
         seed = int(torch.randint(2**62, ()))
         chosen = np.random.default_rng(seed).choice(
@@ -123,11 +112,9 @@ class SampledSoftmax(SampledLoss[Sample]):
         return Sample(ids[0], ids[1], targets, ids[2])
 
     def ids(self, sample: Sample) -> Tensor:
-        """Return heads, true tails and the sample."""
         return torch.cat([sample.h, sample.targets.column, sample.entities])
 
     def parts(self, sample: Sample, entity: Lookup) -> Iterator[Tensor]:
-        """Yield the loss of blocks of queries."""
         width = self.model.entity.weight.shape[1] if self.model.interaction is not None else 1
         size = max(1, TILE // (self.num_negatives * width))
         for low, high in blocks(len(sample.h), size):

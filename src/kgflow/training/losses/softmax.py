@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import BLOCK, KeyEncoder, LossKernel, PairwiseSoftmax, SoftmaxKernel, Targets
+from kgflow.kernels import KeyEncoder, LossKernel, PairwiseSoftmax, SoftmaxKernel, Targets
 from kgflow.models import Model
 from kgflow.training.losses.all_entities import AllEntities, triple_targets
 from kgflow.training.losses.base import QueryLossSettings
@@ -19,9 +19,8 @@ class SoftmaxSettings(WeightSettings, QueryLossSettings):
     name: Literal["softmax"] = "softmax"
 
     def build(self, model: Model, index: QueryIndex) -> "Softmax":
-        """Create the loss."""
         index = weighted(index, self.confidence)
-        return Softmax(model, index, self.dropout, self.query_dropout)
+        return Softmax(model, index, dropout=self.dropout, query_dropout=self.query_dropout)
 
 
 class Softmax(AllEntities):
@@ -33,35 +32,15 @@ class Softmax(AllEntities):
     together cost :math:`n \log \sum_{t'} \exp s_{t'} - \sum_t s_t`. A triple of weight w counts w
     times. A margin would cancel.
 
-    Args:
-        model: Model to train.
-        index: Training queries.
-        dropout: Dropout probability of head embeddings.
-        query_dropout: Dropout probability of query vectors.
-        block: Entities per block.
-
     Reference:
         Lacroix, Usunier, Obozinski: Canonical Tensor Decomposition for Knowledge Base Completion,
         ICML 2018.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        index: QueryIndex,
-        dropout: float = 0.0,
-        query_dropout: float = 0.0,
-        block: int = BLOCK,
-    ) -> None:
-        super().__init__(model, index, 0.0, dropout, query_dropout)
-        self.block = block
-
     def targets(self, rows: NDArray[np.int64]) -> Targets:
-        """Return the weights of triples (y) and their sums per query (c), over the batch size."""
         return triple_targets(self.index, rows, self.model.entity.weight)
 
     def kernel(self, keys: KeyEncoder) -> LossKernel:
-        """Return the kernel: one exponential between three matrix products."""
         if self.model.interaction is None:
             return SoftmaxKernel(keys, self.block)
         return PairwiseSoftmax(keys, self.model.interaction)

@@ -36,7 +36,6 @@ class Sum(Loss):
         self.loss, self.terms = loss, terms
 
     def __call__(self, rows: NDArray[np.int64]) -> Tensor:
-        """Return the sum, a scalar that autograd can differentiate."""
         batch, total = self.triples(rows), self.loss(rows)
         for term in self.terms:
             total = total + torch.stack(list(term.parts(batch, self.model.entity))).sum()
@@ -45,7 +44,6 @@ class Sum(Loss):
     def backward(
         self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
     ) -> float | None:
-        """Set the gradients of all parameters: those of the terms, then those of the loss."""
         batch, table = self.triples(rows), self.model.entity.weight
         entity, added = Rows(table, torch.cat([batch.h, batch.t])), 0.0
         for term in self.terms:
@@ -106,7 +104,6 @@ class RelationPrediction(Term):
         self.model, self.weight = model, weight
 
     def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
-        """Yield the loss of blocks of triples."""
         for low, high in blocks(len(batch.h), self._size()):
             h, r, t, weight = (x[low:high] for x in batch)
             S = self._scores(entity(h), entity(t))
