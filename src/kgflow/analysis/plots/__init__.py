@@ -13,7 +13,6 @@ from kgflow.analysis.plots.evaluation import (
     rank_heatmap,
     reliability_diagram,
 )
-from kgflow.analysis.plots.rejection import rejection_plot
 from kgflow.analysis.plots.rules import deviations_figure, rule_histograms, rules_figure, short_name
 from kgflow.analysis.plots.style import (
     COLOURS,
@@ -43,7 +42,6 @@ __all__ = [
     "new_figure",
     "overview",
     "rank_heatmap",
-    "rejection_plot",
     "reliability_diagram",
     "rule_histograms",
     "rules_figure",
