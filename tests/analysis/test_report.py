@@ -19,12 +19,12 @@ from kgflow.analysis.report import (
     write_report,
 )
 from kgflow.analysis.report.sections.calibration import COVERAGES, Calibration, PredictionSets
-from kgflow.analysis.report.sections.comparison import RunComparison
 from kgflow.analysis.report.sections.entities import Densities, EntityMap
 from kgflow.analysis.report.sections.metrics import (
     MAX_RELATIONS,
     RankingMetrics,
     RelationMetrics,
+    RunComparison,
 )
 from kgflow.analysis.report.sections.rules import Rules
 from kgflow.analysis.report.sections.settings import LearningCurve

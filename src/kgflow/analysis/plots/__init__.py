@@ -5,11 +5,13 @@ from kgflow.analysis.plots.entities import (
     entity_map,
     entropy_against_degree,
     mean_density_plot,
+    overview,
 )
 from kgflow.analysis.plots.evaluation import (
     coverage_plot,
     dot_plot,
     interval_plot,
+    learning_curve,
     rank_heatmap,
     reliability_diagram,
 )
@@ -23,7 +25,6 @@ from kgflow.analysis.plots.style import (
     save_figure,
     to_svg,
 )
-from kgflow.analysis.plots.training import learning_curve, overview
 
 __all__ = [
     "COLOURS",
