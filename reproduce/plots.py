@@ -5,14 +5,15 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
-from kgflow.analysis import Study
-from kgflow.analysis.plots import rejection_plot
 from kgflow.analysis.plots.style import COLOURS, DASHES, MARKERS, new_figure, save_figure
+from reproduce.signals import ENTROPIES, SignalComparison
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GREY = "#606060"
+DRAWN = (*ENTROPIES, "top score", "score margin", "degree")
+"""Signals with rejection curves."""
 
 
 class Curve(NamedTuple):
@@ -75,8 +76,8 @@ def learning_curve_figure(
         return save_figure(figure, path)
 
 
-def rejections(studies: Sequence[Study], path: Path) -> Path:
-    """Draw the rejection curves of several studies side by side, with one legend."""
+def rejections(studies: Sequence[SignalComparison], path: Path) -> Path:
+    """Draw the rejection curves of several runs side by side, with one legend."""
     columns = min(3, len(studies))
     lines = -(-len(studies) // columns)
     with new_figure(0.5 + 3.6 * columns, 0.7 + 3 * lines) as figure:
@@ -88,3 +89,22 @@ def rejections(studies: Sequence[Study], path: Path) -> Path:
         handles = grid[0].get_legend_handles_labels()
         figure.legend(*handles, loc="outside lower center", ncols=4, fontsize=9)
         return save_figure(figure, path)
+
+
+def rejection_plot(axes: "Axes", found: SignalComparison) -> None:
+    """Draw the MRR of the most certain queries against their share, for each signal.
+
+    Entropies have thick lines, baselines thin ones; grey lines are a random and a perfect signal.
+    """
+    curves = found.curves.partition_by("signal", as_dict=True)
+    for name, dash in (("oracle", ":"), ("random", "-")):
+        curve = curves[(name,)]
+        axes.plot(curve["share"] * 100, curve["mrr"], color="#888888", ls=dash, lw=1, label=name)
+    for i, name in enumerate(DRAWN):
+        if (name,) in curves:
+            curve, width = curves[(name,)], 2.4 if name in ENTROPIES else 1.3
+            style = {"color": COLOURS[i], "ls": DASHES[i], "lw": width}
+            axes.plot(curve["share"] * 100, curve["mrr"], label=name, **style)
+    axes.set(xlabel="share of queries, most certain first (%)", xlim=(0, 100))
+    axes.set_ylabel("MRR of these queries (filtered)")
+    axes.set_title(f"{found.model} on {found.data}, {found.split}")

@@ -1,14 +1,13 @@
-"""Do entropies tell good answers from bad ones better than simpler signals?"""
+"""Study of entropies as signals of correct predictions, compared with simpler signals."""
 
 from collections.abc import Sequence
 
 import polars as pl
 
-from kgflow import analysis
-from kgflow.analysis.signals import BASELINES, ENTROPIES
 from kgflow.runs.run import Run
 from reproduce.plots import rejections
 from reproduce.running import Result
+from reproduce.signals import BASELINES, ENTROPIES, SignalComparison, compare_signals
 from reproduce.study import Shown, Study, table
 
 INTRODUCTION = """\
@@ -22,8 +21,8 @@ training; low means certain). Answers that are in training or validation are rem
 are 95 %, by bootstrap over queries. **Gain** is the area under the MRR of the share answered, most
 certain first: 0 for a random order, 1 for the order of the true ranks. **Added** is what the three
 entropies add to the AUROC of all simpler signals in a logistic regression fitted to validation.
-**Foreign** queries have their entity replaced by one that the relation never has there, drawn from
-all entities, or (asked) as often as test asks about it.
+**Corrupted** queries have an entity that the relation never has, drawn from all entities, or from
+the queries of test.
 
 Limits: one seed each; the best of three entropies and of five simple signals are chosen afterwards;
 and the entropies of h and of f_r ∘ f_h together identify the relation, so what they add may be the
@@ -47,7 +46,7 @@ class UncertaintyStudy(Study):
     def show(self, results: Sequence[Result]) -> Shown:
         """Return tables, a sentence per run, and rejection curves."""
         plans = [result.plan for result in results if not result.skipped]
-        found = [analysis.study(Run.open(plan.run(self.directory))) for plan in plans]
+        found = [compare_signals(Run.open(plan.run(self.directory))) for plan in plans]
         if not found:
             return Shown("No run is finished.", {"studies": []})
         drawn = rejections(found, self.pictures / "rejection.png")
@@ -57,15 +56,15 @@ class UncertaintyStudy(Study):
         return Shown(f"{study_page(found)}\n\n{link}", {"studies": values})
 
 
-def study_page(studies: Sequence[analysis.Study]) -> str:
+def study_page(studies: Sequence[SignalComparison]) -> str:
     """Return the tables of several studies as Markdown, with a sentence for each."""
     parts = [INTRODUCTION, "## Results\n", *(f"- {outcome(s)}" for s in studies)]
     parts += ["\n## Hits from misses\n", _errors(studies)]
-    parts += ["\n## Real queries from foreign ones (AUROC)\n", _foreign(studies)]
+    parts += ["\n## Real queries from corrupted ones (AUROC)\n", _corrupted(studies)]
     return "\n".join(parts)
 
 
-def outcome(found: analysis.Study) -> str:
+def outcome(found: SignalComparison) -> str:
     """Return whether entropies help, as far as the intervals show."""
     where = f"**{found.model} on {found.data}** (MRR {found.mrr:.3f}, {found.answers:,} answers):"
     if not found.has_entropy:
@@ -77,9 +76,9 @@ def outcome(found: analysis.Study) -> str:
         word = "help" if low > 0 else "harm" if high < 0 else "add nothing significant"
         change = f"{found.added.difference:+.3f}, {low:+.3f} to {high:+.3f}"
         text += f"; beside all simple signals entropies {word} ({change})"
-    asked = found.foreign.filter(found.foreign["drawn"] == "asked")
-    best, simple = (_best(asked, names, "auroc") for names in (ENTROPIES, BASELINES))
-    return f"{text}; for foreign queries {best} against {simple}."
+    own = found.corrupted.filter(found.corrupted["drawn"] == "split")
+    best, simple = (_best(own, names, "auroc") for names in (ENTROPIES, BASELINES))
+    return f"{text}; for corrupted queries {best} against {simple}."
 
 
 def _best(frame: pl.DataFrame, names: Sequence[str], column: str) -> str:
@@ -87,7 +86,7 @@ def _best(frame: pl.DataFrame, names: Sequence[str], column: str) -> str:
     return f"{row['signal']} {row[column]:.3f}"
 
 
-def _errors(studies: Sequence[analysis.Study]) -> str:
+def _errors(studies: Sequence[SignalComparison]) -> str:
     rows = [
         [
             *(s.data, s.model, r["signal"]),
@@ -102,16 +101,16 @@ def _errors(studies: Sequence[analysis.Study]) -> str:
     return table([*head, "Spearman with rank", "gain"], rows, words=3)
 
 
-def _foreign(studies: Sequence[analysis.Study]) -> str:
+def _corrupted(studies: Sequence[SignalComparison]) -> str:
     rows = [
         [
             *(s.data, s.model, name),
             *(
                 f"{r['auroc']:.3f} ({r['low']:.3f}-{r['high']:.3f})"
-                for r in s.foreign.filter(s.foreign["signal"] == name).to_dicts()
+                for r in s.corrupted.filter(s.corrupted["signal"] == name).to_dicts()
             ),
         ]
         for s in studies
-        for name in s.foreign["signal"].unique(maintain_order=True)
+        for name in s.corrupted["signal"].unique(maintain_order=True)
     ]
-    return table(["data", "model", "signal", "drawn from any", "from asked"], rows, words=3)
+    return table(["data", "model", "signal", "drawn from any", "from test queries"], rows, words=3)

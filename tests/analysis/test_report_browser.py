@@ -13,7 +13,7 @@ def test_the_page_fits_and_asks_for_nothing(chromium, report, width, dark):
     page = visit.page
     for section in registered_sections():
         assert page.locator(f"section#{section.id} h2").is_visible()
-    for shown in ("calibration", "prediction-sets", "selective-prediction", "certainty"):
+    for shown in ("calibration", "prediction-sets", "certainty"):
         assert page.locator(f"section#{shown} svg").first.is_visible()
         assert page.locator(f"section#{shown} figure table").first.is_visible()
     assert page.locator("section#rules figure table").first.is_visible()

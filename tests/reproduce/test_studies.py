@@ -7,7 +7,6 @@ import pytest
 
 import kgflow
 from graphs import random_graph
-from kgflow import analysis
 from kgflow.config import Experiment, parse
 from kgflow.data import save
 from kgflow.models.listing import label, listing
@@ -21,6 +20,7 @@ from reproduce.ensembles import EnsemblesStudy
 from reproduce.paper import Table1Study
 from reproduce.results import Record, Results, read_record
 from reproduce.running import Plan, Result, collect, run_plans
+from reproduce.signals import compare_signals
 from reproduce.small import SmallStudy, markdown
 from reproduce.speed import peers
 from reproduce.study import Options
@@ -121,14 +121,14 @@ def test_uncertainty_and_figures_make_pages_of_what_is_there(place, capsys, monk
 def test_the_page_of_uncertainty_has_a_sentence_per_run(tmp_path):
     data = random_graph(entities=20, relations=3, facts=160, held_out=25)
     run = kgflow.train(data, dim=4, epochs=1, out=tmp_path / "nfe-1")
-    found = analysis.study(run)
+    found = compare_signals(run)
     page = study_page([found, found])
     assert page.count("**nfe-1 on random**") == 2
     assert f"{found.added.difference:+.3f}" in page
     widths = {line.count("|") for line in page.splitlines() if line.startswith("|")}
     assert widths == {8, 6}
     other = kgflow.train(data, "distmult", dim=4, epochs=1, out=tmp_path / "distmult")
-    assert "has no uncertainty" in study_page([analysis.study(other)])
+    assert "has no uncertainty" in study_page([compare_signals(other)])
 
 
 @pytest.mark.usefixtures("no_pictures")

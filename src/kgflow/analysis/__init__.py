@@ -14,14 +14,12 @@ from kgflow.analysis.layout import layout
 from kgflow.analysis.plots import overview
 from kgflow.analysis.report import write_report
 from kgflow.analysis.rules import learned_rules
-from kgflow.analysis.study import Study, study
 
 __all__ = [
     "Comparison",
     "Explainer",
     "Explanation",
     "Profile",
-    "Study",
     "associations",
     "entity_uncertainty",
     "explain",
@@ -32,7 +30,6 @@ __all__ = [
     "overview",
     "profile",
     "relation_uncertainty",
-    "study",
     "triple_uncertainty",
     "type_uncertainty",
     "write_report",

@@ -5,15 +5,16 @@ from kgflow.analysis.plots.entities import (
     entity_map,
     entropy_against_degree,
     mean_density_plot,
+    overview,
 )
 from kgflow.analysis.plots.evaluation import (
     coverage_plot,
     dot_plot,
     interval_plot,
+    learning_curve,
     rank_heatmap,
     reliability_diagram,
 )
-from kgflow.analysis.plots.rejection import rejection_plot
 from kgflow.analysis.plots.rules import deviations_figure, rule_histograms, rules_figure, short_name
 from kgflow.analysis.plots.style import (
     COLOURS,
@@ -24,7 +25,6 @@ from kgflow.analysis.plots.style import (
     save_figure,
     to_svg,
 )
-from kgflow.analysis.plots.training import learning_curve, overview
 
 __all__ = [
     "COLOURS",
@@ -43,7 +43,6 @@ __all__ = [
     "new_figure",
     "overview",
     "rank_heatmap",
-    "rejection_plot",
     "reliability_diagram",
     "rule_histograms",
     "rules_figure",

@@ -1,6 +1,7 @@
 """Plots of entities: entropy against degree, densities, and a map."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +9,8 @@ import numpy as np
 from kgflow.analysis.certainty import associations, entity_uncertainty
 from kgflow.analysis.density import marginal_density, mean_density
 from kgflow.analysis.layout import Groups, Layout
-from kgflow.analysis.plots.style import COLOURS, DASHES, MARKERS
+from kgflow.analysis.plots.evaluation import learning_curve
+from kgflow.analysis.plots.style import COLOURS, DASHES, MARKERS, new_figure, save_figure
 from kgflow.runs.run import Run
 
 if TYPE_CHECKING:
@@ -157,3 +159,18 @@ def _draw_labels(axes: "Axes", layout: Layout, labels: Sequence[tuple[int, str]]
             occupied.append(box)
         else:
             drawn.remove()
+
+
+def overview(run: Run, entities: Sequence[str], path: Path) -> Path:
+    """Write a figure with the learning curve of a run and densities of entities.
+
+    Args:
+        run: trained run.
+        entities: names or labels of entities.
+        path: output file, such as a PNG.
+    """
+    with new_figure(10, 3.9) as figure:
+        left, right = figure.subplots(1, 2)
+        learning_curve(left, run)
+        density_plot(right, run, entities)
+        return save_figure(figure, path)

@@ -1,4 +1,4 @@
-"""Plots of evaluation results: metrics by relation, rank comparison, calibration, coverage."""
+"""Plots of training and evaluation: learning curve, metrics, ranks, calibration, coverage."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgflow.analysis.plots.style import COLOURS, MARKERS
+from kgflow.analysis.plots.style import COLOURS, DASHES, MARKERS
+from kgflow.runs.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +23,39 @@ RANK_BINS = ("1", "2–3", "4–10", "11–30", "31–100", "> 100")
 
 Bins = Sequence[Mapping[str, float]]
 Names = Sequence[str]
+
+
+def learning_curve(axes: "Axes", run: Run) -> None:
+    """Draw training loss and validation MRR against the epoch."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    history = run.history
+    epochs = [r["epoch"] for r in history]
+    axes.plot(epochs, [r["loss"] for r in history], color=COLOURS[1], ls=DASHES[1])
+    axes.set(xlabel="epoch", title="Learning curve", xlim=(0.9, max(epochs) + 0.1))
+    axes.set_ylabel("training loss per fact (nats, dashed)", color=COLOURS[1])
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_locator(NullLocator())
+    validated = [r for r in history if "mrr" in r]
+    if validated:
+        twin = axes.twinx()
+        twin.spines["right"].set_visible(True)
+        twin.grid(visible=False)
+        twin.plot([r["epoch"] for r in validated], [r["mrr"] for r in validated], color=COLOURS[0])
+        twin.set_ylabel("validation MRR (filtered, solid)", color=COLOURS[0])
+        twin.set_ylim(0, 1)
+        best = max(validated, key=lambda r: r["mrr"])
+        twin.plot(best["epoch"], best["mrr"], "o", color=COLOURS[0], ms=5)
+        twin.annotate(
+            f"best {best['mrr']:.3f}",
+            (best["epoch"], best["mrr"]),
+            xytext=(0, 7),
+            textcoords="offset points",
+            ha="right",
+            color=COLOURS[0],
+        )
 
 
 def dot_plot(axes: "Axes", rows: Names, values: Sequence[Sequence[float]], series: Names) -> None:
@@ -44,7 +78,7 @@ def dot_plot(axes: "Axes", rows: Names, values: Sequence[Sequence[float]], serie
 
 
 def interval_plot(
-    axes: "Axes", rows: Names, intervals: Sequence[tuple[float, float, float]]
+    axes: "Axes", rows: Names, intervals: Sequence[tuple[float, float, float]], label: str
 ) -> None:
     """Draw means with confidence intervals, one row per name, and a line at zero.
 
@@ -52,6 +86,7 @@ def interval_plot(
         axes: axes to draw into.
         rows: names of the rows, from top to bottom.
         intervals: mean, lower and upper bound of each row.
+        label: label of the x axis.
     """
     mean, low, high = np.array(intervals).T
     y = np.arange(len(rows))
@@ -60,6 +95,7 @@ def interval_plot(
     significant = (low > 0) | (high < 0)
     axes.plot(mean[significant], y[significant], "o", color=COLOURS[0], ms=6)
     axes.plot(mean[~significant], y[~significant], "o", color=COLOURS[0], mfc="white", ms=6)
+    axes.set_xlabel(label)
     _label_rows(axes, rows)
 
 
@@ -112,18 +148,14 @@ def coverage_plot(axes: "Axes", coverages: Sequence[Mapping[str, Any]]) -> None:
     axes.legend(loc="upper left", fontsize=9)
 
 
-def reliability_diagram(
-    diagram: "Axes", counts: "Axes", bins: Mapping[str, Bins], title: str = ""
-) -> None:
+def reliability_diagram(axes: Sequence["Axes"], bins: Mapping[str, Bins]) -> None:
     """Draw a reliability diagram: observed frequency against predicted probability.
 
     Args:
-        diagram: upper axes, for the diagram.
-        counts: lower axes, for the number of candidates in each bin.
+        axes: upper axes for the diagram, and lower axes for the number of candidates in each bin.
         bins: bins of `Reliability.to_dict` by name, such as "before" and "after".
-        title: title of the diagram.
     """
-    low = _smallest(bins.values())
+    (diagram, counts), low = axes, _smallest(bins.values())
     diagram.plot([low, 1], [low, 1], color="#888888", lw=1, label="perfect calibration")
     for i, (name, rows) in enumerate(bins.items()):
         probability, frequency, count, true = (
@@ -134,12 +166,12 @@ def reliability_diagram(
         error = np.minimum(1.96 * np.sqrt(true) / count, frequency * (1 - 1e-9))
         diagram.errorbar(probability, frequency, error, label=name, elinewidth=1, **style)
         counts.plot(probability, count, **style)
-    diagram.set(ylabel="observed frequency", title=title)
+    diagram.set_ylabel("observed frequency")
     diagram.legend(loc="upper left", fontsize=9)
     counts.set(xlabel="predicted probability (mean of bin, log scale)", ylabel="candidates")
-    for axes in (diagram, counts):
-        axes.set(xscale="log", yscale="log", xlim=(low, 1.25))
-        for axis in (axes.xaxis, axes.yaxis):
+    for part in axes:
+        part.set(xscale="log", yscale="log", xlim=(low, 1.25))
+        for axis in (part.xaxis, part.yaxis):
             _label_powers(axis)
     diagram.set_ylim(low, 1.25)
     diagram.tick_params(labelbottom=False)

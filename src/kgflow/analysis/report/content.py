@@ -15,9 +15,6 @@ from kgflow.analysis.plots.style import new_figure, to_svg
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Draw = Callable[["Figure"], None]
-"""Function that draws into an empty figure."""
-
 Cells = Sequence[Any]
 """Values of one table row."""
 
@@ -37,7 +34,6 @@ class Heading(Content):
     text: str
 
     def html(self) -> str:
-        """Return an h3 element."""
         return tag("h3", escape(self.text))
 
 
@@ -48,7 +44,6 @@ class Paragraph(Content):
     text: str
 
     def html(self) -> str:
-        """Return a p element."""
         return tag("p", escape(self.text))
 
 
@@ -65,7 +60,6 @@ class DescriptionList(Content):
     large: bool = False
 
     def html(self) -> str:
-        """Return a dl element."""
         pairs = (
             tag("div", tag("dt", escape(name)) + tag("dd", escape(format_value(value))))
             for name, value in self.items
@@ -92,7 +86,6 @@ class Table(Content):
     max_width: int = 48
 
     def html(self) -> str:
-        """Return a figure element, or a details element for a collapsed table."""
         columns = list(zip(*self.rows, strict=True)) if self.rows else [()] * len(self.columns)
         classes = [{"class_": "n"} if all(map(_is_number, c)) else {} for c in columns]
         headers = zip(self.columns, classes, strict=True)
@@ -148,14 +141,17 @@ class Plot(Content):
         name: str,
         alt: str,
         caption: str,
-        draw: Draw,
+        draw: Callable[["Figure"], object],
         size: tuple[float, float] = (5.6, 3.5),
+        title: str | None = None,
     ) -> "Plot":
-        """Draw into an empty figure, with its size in inches."""
+        """Draw into an empty figure with a size in inches, and set the title of its first axes."""
         with new_figure(*size) as figure, warnings.catch_warnings():
             # Characters missing in the PNG's font are drawn as boxes; the page has other fonts.
             warnings.filterwarnings("ignore", message="Glyph .* missing from")
             draw(figure)
+            if title is not None:
+                figure.axes[0].set_title(title)
             png = BytesIO()
             figure.savefig(png, format="png", metadata={"Software": None})
             # The page defines the background of the SVG.
@@ -164,7 +160,6 @@ class Plot(Content):
             return cls(name, alt, caption, _unique_ids(to_svg(figure), name), png.getvalue())
 
     def html(self) -> str:
-        """Return a figure element."""
         label = escape(self.alt)
         svg = self.svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
         return tag("figure", svg + tag("figcaption", escape(self.caption)))
@@ -183,7 +178,6 @@ class SideBySide(Content):
     contents: Sequence[Content]
 
     def html(self) -> str:
-        """Return a div element."""
         cells = "".join(tag("div", content.html()) for content in self.contents)
         return tag("div", cells, class_="side-by-side")
 

@@ -56,11 +56,13 @@ class ReportContext:
 
     def evaluate(self, progress: Progress = lambda share: None) -> None:
         """Evaluate all runs on the split."""
-        evaluations = []
-        for i, run in enumerate(self.runs):
-            part = _part(progress, i, len(self.runs))
-            evaluations.append(run.evaluate(self.split, progress=part))
-        self.evaluations = tuple(evaluations)
+
+        def part(share: float) -> None:
+            progress((len(self.evaluations) + share) / len(self.runs))
+
+        self.evaluations = ()
+        for run in self.runs:
+            self.evaluations += (run.evaluate(self.split, progress=part),)
 
     @property
     def several(self) -> bool:
@@ -105,6 +107,18 @@ class ReportContext:
         """Return a table row, with the name of the run where there are several."""
         return [run, *cells] if self.several else [*cells]
 
+    def each_run(self, make: Callable[[int], Content]) -> SideBySide:
+        """Return the contents of all runs, or the reason why a run does not have it."""
+        return SideBySide([content_or_reason(make, i) for i in range(len(self.runs))])
+
+
+def content_or_reason(make: Callable[[int], Content], i: int) -> Content:
+    """Return the content of run i, or a paragraph with the reason why it does not exist."""
+    try:
+        return make(i)
+    except KgflowError as error:
+        return Paragraph(f"{error}.")
+
 
 class Section(ABC):
     """Section of a report.
@@ -147,14 +161,6 @@ def registered_sections() -> tuple[Section, ...]:
     return tuple(sorted(_REGISTERED.values(), key=lambda section: section.order))
 
 
-def content_or_reason(make: Callable[[], Content]) -> Content:
-    """Return some content, or a paragraph with the reason why it does not exist."""
-    try:
-        return make()
-    except KgflowError as error:
-        return Paragraph(f"{error}.")
-
-
 def plots_with_table(plots: Sequence[Content], table: Table) -> Iterator[Content]:
     """Yield a table beside a single plot, or below several."""
     if len(plots) == 1:
@@ -162,7 +168,3 @@ def plots_with_table(plots: Sequence[Content], table: Table) -> Iterator[Content
     else:
         yield SideBySide(plots)
         yield table
-
-
-def _part(progress: Progress, i: int, count: int) -> Progress:
-    return lambda share: progress((i + share) / count)

@@ -1,7 +1,7 @@
 """Sections on calibration of probabilities and on prediction sets."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kgflow.analysis.plots.evaluation import coverage_plot, reliability_diagram
 from kgflow.analysis.report.content import Content, Paragraph, Plot, Table, format_signed
@@ -9,9 +9,6 @@ from kgflow.analysis.report.section import ReportContext, Section, plots_with_ta
 from kgflow.errors import KgflowError
 from kgflow.runs.run import Run
 from kgflow.uncertainty import coverage_of_ranks
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MEASURES = {"brier": "Brier score", "log_loss": "log loss (nats)", "ece": "ECE"}
 """Measures of calibration; ECE is the expected calibration error."""
@@ -29,7 +26,6 @@ class Calibration(Section):
     id, title, order = "calibration", "Calibration", 50
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield a description, reliability diagrams, calibration measures, and the bins."""
         results = [run.reliability(context.split) for run in context.runs]
         yield Paragraph(
             "Calibrated probabilities agree with observed frequencies: of all candidates with "
@@ -57,21 +53,16 @@ def _method(run: Run, name: str) -> str:
 
 
 def _reliability_plot(context: ReportContext, i: int, result: Result) -> Plot:
-    name = context.names[i]
-
-    def draw(figure: "Figure") -> None:
-        upper, lower = figure.subplots(2, 1, height_ratios=(3, 1))
-        bins = {when: result[when]["bins"] for when in ("before", "after")}
-        reliability_diagram(upper, lower, bins, name)
-
+    name, bins = context.names[i], {when: result[when]["bins"] for when in ("before", "after")}
     return Plot.draw(
         f"reliability-{i + 1}",
         f"Reliability diagram of {name} before and after calibration, with counts below.",
         "Reliability diagram: observed frequency against predicted probability, in bins with equal "
         "numbers of true answers. Points below the grey line are overconfident. Error bars are "
         "95 % intervals for independent answers. The lower plot shows the number of candidates.",
-        draw,
+        lambda figure: reliability_diagram(figure.subplots(2, 1, height_ratios=(3, 1)), bins),
         (5.6, 4.9),
+        name,
     )
 
 
@@ -114,7 +105,6 @@ class PredictionSets(Section):
     id, title, order = "prediction-sets", "Prediction sets", 60
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield measured against nominal coverage, and sizes of prediction sets."""
         yield Paragraph(
             "A conformal prediction set contains the missing answer with a given probability, its "
             "nominal coverage. The sets are calibrated on validation facts that were used neither "
@@ -137,11 +127,6 @@ def _coverages(context: ReportContext, i: int) -> list[Result]:
 
 
 def _coverage_plot(name: str, i: int, split: str, results: list[Result]) -> Plot:
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
-        coverage_plot(axes, results)
-        axes.set_title(name)
-
     outside = [r["nominal"] for r in results if not r["low"] <= r["measured"] <= r["high"]]
     named = ", ".join(f"{coverage:.0%}" for coverage in outside)
     return Plot.draw(
@@ -150,8 +135,9 @@ def _coverage_plot(name: str, i: int, split: str, results: list[Result]) -> Plot
         f"Coverage of {results[0]['answers']:,} {split} answers, calibrated on "
         f"{results[0]['held_out']:,} answers. Grey bars are 99 % intervals of valid sets; outside "
         f"of them: {named or 'none'}.",
-        draw,
+        lambda figure: coverage_plot(figure.subplots(), results),
         (5.6, 4.0),
+        name,
     )
 
 
@@ -159,14 +145,10 @@ def _coverage_table(context: ReportContext, results: dict[str, list[Result]]) ->
     rows = []
     for name, coverages in results.items():
         for result in coverages:
-            low, high = (100 * result[key] for key in ("low", "high"))
-            cells = [
-                f"{100 * result['nominal']:g} %",
-                f"{100 * result['measured']:.1f} %",
-                f"{low:.1f} to {high:.1f}",
-                f"{result['size']['median']:,g}",
-                f"{result['size']['mean']:,.1f}",
-            ]
+            keys, size = ("nominal", "measured", "low", "high"), result["size"]
+            nominal, measured, low, high = (100 * result[key] for key in keys)
+            shares = f"{nominal:g} %", f"{measured:.1f} %", f"{low:.1f} to {high:.1f}"
+            cells = [*shares, f"{size['median']:,g}", f"{size['mean']:,.1f}"]
             rows.append(context.row(name, cells))
     return Table(
         "Nominal and measured coverage, with the 99 % interval of valid sets; median and mean size "

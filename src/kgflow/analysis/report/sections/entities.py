@@ -1,7 +1,6 @@
 """Sections on entities: certainty, densities, and a map."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from kgflow.analysis.report.content import (
     format_signed,
     shorten,
 )
-from kgflow.analysis.report.section import ReportContext, Section, content_or_reason, register
+from kgflow.analysis.report.section import ReportContext, Section, register
 from kgflow.errors import KgflowError
 from kgflow.runs.run import Run
 
@@ -33,13 +32,6 @@ SHOWN = 6
 MAX_LABELLED = 150
 """Number of entities with the highest degree that may have a label in the map."""
 
-VARIABLES = {
-    "degree": "degree",
-    "type": "type",
-    "facts": "facts",
-    "tails_per_head": "tails per head",
-    "heads_per_tail": "heads per tail",
-}
 PLURALS = {"entity": "entities", "relation": "relations"}
 
 
@@ -50,7 +42,6 @@ class Certainty(Section):
     id, title, order = "certainty", "Certainty of entities", 80
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield for each run a plot, associations, and the most and least certain entities."""
         for i, name in enumerate(context.names):
             if context.several:
                 yield Heading(name)
@@ -63,24 +54,17 @@ class Certainty(Section):
 def _certainty(run: Run, i: int) -> Iterator[Content]:
     yield SideBySide([_degree_plot(run, i), _associations(run)])
     entities = entity_uncertainty(run)
-    yield SideBySide(
-        [
-            _entities(run, "Most", entities.head(SHOWN)),
-            _entities(run, "Least", entities.tail(SHOWN).reverse()),
-        ]
-    )
+    most, least = entities.head(SHOWN), entities.tail(SHOWN).reverse()
+    yield SideBySide([_entities(run, "Most", most), _entities(run, "Least", least)])
 
 
 def _degree_plot(run: Run, i: int) -> Plot:
-    def draw(figure: "Figure") -> None:
-        entropy_against_degree(figure.subplots(), run)
-
     return Plot.draw(
         f"entropy-{i + 1}",
         "Entropy change of each entity against its degree in training.",
         "Entropy of each entity minus that of x0, per coordinate; lower is more certain. The "
         "degree is the number of training facts of an entity.",
-        draw,
+        lambda figure: entropy_against_degree(figure.subplots(), run),
         (5.6, 4.2),
     )
 
@@ -88,7 +72,7 @@ def _degree_plot(run: Run, i: int) -> Plot:
 def _associations(run: Run) -> Table:
     rows = [
         [
-            f"{VARIABLES[r['variable']]} of {PLURALS[r['kind']]}",
+            f"{r['variable'].replace('_', ' ')} of {PLURALS[r['kind']]}",
             _effect_size(r),
             "< 0.001" if r["p_value"] < 0.001 else f"{r['p_value']:.3f}",
             r["count"],
@@ -137,26 +121,19 @@ class Densities(Section):
     id, title, order = "densities", "Densities of entities", 90
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield a density plot for each run."""
-        runs = range(len(context.runs))
-        yield SideBySide([content_or_reason(partial(_density_plot, context, i)) for i in runs])
+        yield context.each_run(lambda i: _density_plot(context, i))
 
 
 def _density_plot(context: ReportContext, i: int) -> Plot:
     names = [context.data.entities[e] for e in context.entities]
-
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
-        density_plot(axes, context.runs[i], names)
-        axes.set_title(context.names[i])
-
     labels = ", ".join(context.data.label(e) for e in context.entities)
     return Plot.draw(
         f"densities-{i + 1}",
         f"Densities of {labels} in one coordinate of {context.names[i]}.",
         "Marginal densities of entities in the coordinate that separates them best. The model is "
         "more certain about an entity with a narrow density.",
-        draw,
+        lambda figure: density_plot(figure.subplots(), context.runs[i], names),
+        title=context.names[i],
     )
 
 
@@ -167,9 +144,8 @@ class EntityMap(Section):
     id, title, order = "map", "Map of entities", 110
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield a map for each run."""
-        grouped, runs = groups(context.data), range(len(context.runs))
-        yield SideBySide([content_or_reason(partial(_map, context, i, grouped)) for i in runs])
+        grouped = groups(context.data)
+        yield context.each_run(lambda i: _map(context, i, grouped))
 
 
 def _map(context: ReportContext, i: int, grouped: Groups) -> Plot:

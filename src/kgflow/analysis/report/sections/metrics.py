@@ -1,25 +1,31 @@
-"""Sections on ranking metrics: summary, overall metrics, and metrics by relation."""
+"""Sections on ranking metrics, overall and by relation, and on the comparison of runs."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from kgflow.analysis.plots.evaluation import dot_plot
+from kgflow.analysis.comparison import (
+    LEVEL,
+    RESAMPLES,
+    Comparison,
+    Difference,
+    RelationDifference,
+)
+from kgflow.analysis.plots.evaluation import dot_plot, interval_plot, rank_heatmap
 from kgflow.analysis.report.content import (
     Content,
     DescriptionList,
     Heading,
     Paragraph,
     Plot,
+    SideBySide,
     Table,
+    format_signed,
     shorten,
 )
 from kgflow.analysis.report.section import ReportContext, Section, register
 from kgflow.evaluation import POLICIES, Ranking
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 METRICS = {
     "mrr": "MRR",
@@ -35,7 +41,13 @@ METRICS = {
 MAX_RELATIONS = 30
 """Largest number of relations in the plot; the others are one row."""
 
+MAX_DIFFERENCES = 12
+"""Largest number of relations in the comparison of two runs."""
+
+INTERVAL = f"{LEVEL:.0%} interval"
+
 Rows = list[list[Any]]
+Names = tuple[str, str]
 
 
 @register
@@ -45,7 +57,6 @@ class Summary(Section):
     id, title, order = "summary", "Summary", 10
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield the main metrics of each run."""
         for name, evaluation in zip(context.names, context.evaluations, strict=True):
             metrics = evaluation["realistic"]
             if context.several:
@@ -64,7 +75,6 @@ class RankingMetrics(Section):
     id, title, order = "metrics", "Ranking metrics", 30
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield metrics by tie policy, by side, and by category of relations."""
         first = context.evaluations[0]
         yield Paragraph(
             f"Each {context.split} fact gives two queries, one for its tail and one for its head. "
@@ -100,7 +110,6 @@ class RelationMetrics(Section):
     id, title, order = "relations", "Metrics by relation", 40
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield a plot of the most frequent relations, and a table of all."""
         groups = [e.ranking.by(context.relation_names(e)) for e in context.evaluations]
         order = sorted(groups[0], key=lambda name: (-len(groups[0][name]), name))
         yield _relation_plot(context, order, groups)
@@ -153,18 +162,118 @@ def _relation_plot(
         for mrr, group in zip(mrrs, groups, strict=True):
             mrr.append(_mrr([group[name] for name in rest]))
 
-    def draw(figure: "Figure") -> None:
-        dot_plot(figure.subplots(), rows, mrrs, context.names)
-
     return Plot.draw(
         "relations",
         f"Dot plot of the MRR of {len(rows)} relations, from 0 to 1.",
         f"MRR by relation, most frequent first, with the number of {context.split} queries for "
         "heads and tails in brackets. The MRR of a relation with few queries is uncertain.",
-        draw,
+        lambda figure: dot_plot(figure.subplots(), rows, mrrs, context.names),
         (5.6, 0.9 + 0.22 * len(rows) + 0.3 * (len(groups) > 1)),
     )
 
 
 def _mrr(rankings: list[Ranking]) -> float:
     return float(np.concatenate([1 / r.rank("realistic") for r in rankings]).mean())
+
+
+@register
+class RunComparison(Section):
+    """Paired comparison of the other runs with the first."""
+
+    id, title, order = "comparison", "Comparison of runs", 20
+
+    def applies_to(self, context: ReportContext) -> bool:
+        return context.several
+
+    def contents(self, context: ReportContext) -> Iterator[Content]:
+        first, *others = context.names
+        yield _difference_table(context)
+        for i, (other, comparison) in enumerate(zip(others, context.comparisons, strict=True), 1):
+            yield Heading(f"{other} compared with {first}")
+            yield Paragraph(_conclusion(first, other, comparison))
+            rows = [row for row in comparison.by_relation(MAX_DIFFERENCES) if row.contribution]
+            if not rows:
+                continue
+            names = (first, other)
+            plots = (
+                _rank_plot(i, names, comparison),
+                _relation_difference_plot(i, context, names, rows),
+            )
+            yield SideBySide(plots)
+            yield _relation_table(context, names, rows)
+
+
+def _difference_table(context: ReportContext) -> Table:
+    first, *others = context.names
+    rows = [
+        [other, *_cells(c.difference), c.wins, c.ties, c.losses]
+        for other, c in zip(others, context.comparisons, strict=True)
+    ]
+    caption = (
+        f"MRR of each run minus that of {first} on the same {context.split} queries, with a "
+        f"{LEVEL:.0%} confidence interval from {RESAMPLES:,} bootstrap samples of facts. Better, "
+        "equal and worse are numbers of queries by rank."
+    )
+    columns = ("run", "difference", INTERVAL, "better", "equal", "worse")
+    return Table(caption, columns, rows)
+
+
+def _cells(difference: Difference) -> tuple[str, str]:
+    low, high = format_signed(difference.low), format_signed(difference.high)
+    return format_signed(difference.mean), f"{low} to {high}"
+
+
+def _conclusion(first: str, other: str, comparison: Comparison) -> str:
+    difference = comparison.difference
+    if comparison.ties == comparison.gain.size:
+        return f"{other} and {first} have the same rank for every query."
+    if not difference.significant:
+        return f"The difference between {other} and {first} is not significant."
+    word = "higher" if difference.mean > 0 else "lower"
+    return f"The MRR of {other} is significantly {word} than that of {first}."
+
+
+def _rank_plot(i: int, names: Names, comparison: Comparison) -> Plot:
+    first, second = comparison.rank
+    return Plot.draw(
+        f"ranks-{i}",
+        f"Heat map of counts: ranks by {names[0]} (x axis) and by {names[1]} (y axis).",
+        "Number of queries by the rank of the answer in both runs. On the framed diagonal the "
+        f"ranks are similar; above it {names[1]} is better, below it {names[0]}.",
+        lambda figure: rank_heatmap(figure.subplots(), first, second, names),
+        (5.2, 4.4),
+    )
+
+
+def _relation_difference_plot(
+    i: int, context: ReportContext, names: Names, rows: list[RelationDifference]
+) -> Plot:
+    relations = context.data.relations
+    titles = [f"{shorten(relations[row.relation], 26)} ({row.answers:,})" for row in rows]
+    bounds = [(d.mean, d.low, d.high) for d in (row.difference for row in rows)]
+
+    label = f"MRR of {names[1]} minus {names[0]}"
+    return Plot.draw(
+        f"relation-differences-{i}",
+        f"Differences in MRR by relation with intervals, {len(rows)} relations.",
+        "Relations with the largest contributions to the difference, with their numbers of "
+        f"queries and {LEVEL:.0%} intervals; hollow markers are not significant.",
+        lambda figure: interval_plot(figure.subplots(), titles, bounds, label),
+        (5.6, 1.2 + 0.27 * len(rows)),
+    )
+
+
+def _relation_table(context: ReportContext, names: Names, rows: list[RelationDifference]) -> Table:
+    cells = [
+        [
+            *(context.data.relations[row.relation], row.answers, row.first, row.second),
+            *(*_cells(row.difference), format_signed(row.contribution)),
+        ]
+        for row in rows
+    ]
+    caption = (
+        "MRR by relation, largest contributions first. The contributions of all relations add up "
+        "to the difference in MRR."
+    )
+    columns = ("relation", "queries", *names, "difference", INTERVAL, "contribution")
+    return Table(caption, columns, cells)

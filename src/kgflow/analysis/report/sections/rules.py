@@ -4,14 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kgflow.analysis.plots.rules import rule_histograms, short_name
-from kgflow.analysis.report.content import (
-    Content,
-    Paragraph,
-    Plot,
-    SideBySide,
-    Table,
-    shorten,
-)
+from kgflow.analysis.report.content import Content, Paragraph, Plot, SideBySide, Table, shorten
 from kgflow.analysis.report.section import ReportContext, Section, register
 from kgflow.analysis.rules.distance import Deviation
 from kgflow.analysis.rules.evaluate import EvaluatedRule
@@ -50,7 +43,6 @@ class Rules(Section):
     id, title, order = "rules", "Rules: support and confidence", 100
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield a table for each kind of rule, and histograms of the first rule of each."""
         found = [find_rules(run, k=SHOWN) for run in context.runs]
         if not any(found):
             yield Paragraph("No rule is true in the models or in the graph.")
@@ -69,8 +61,7 @@ def _table(context: ReportContext, kind: str, found: list[list[EvaluatedRule]]) 
     names = _short_names(context)
     rows = [
         context.row(
-            run,
-            [e.rule.text(names), e.support, e.confidence, e.model_confidence, e.agreement],
+            run, [e.rule.text(names), e.support, e.confidence, e.model_confidence, e.agreement]
         )
         for run, rules in zip(context.names, found, strict=True)
         for e in rules

@@ -1,19 +1,27 @@
-"""Sections on learning curves and settings."""
+"""Sections on learning curves, data and settings."""
 
 import platform
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kgflow.analysis.plots.training import learning_curve
-from kgflow.analysis.report.content import Content, Paragraph, Plot, SideBySide, Table
-from kgflow.analysis.report.section import ReportContext, Section, content_or_reason, register
+from kgflow.analysis.plots.evaluation import learning_curve
+from kgflow.analysis.report.content import (
+    Content,
+    DescriptionList,
+    Paragraph,
+    Plot,
+    SideBySide,
+    Table,
+)
+from kgflow.analysis.report.section import ReportContext, Section, register
+from kgflow.data import Statistics
 from kgflow.errors import KgflowError
 from kgflow.runs.run import Run
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+MAX_RELATIONS = 10
+"""Largest number of relations in the table of the data."""
 
 
 @register
@@ -23,9 +31,7 @@ class LearningCurve(Section):
     id, title, order = "learning-curve", "Learning curve", 120
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield a learning curve for each run."""
-        runs = range(len(context.runs))
-        yield SideBySide([content_or_reason(partial(_curve, context, i)) for i in runs])
+        yield context.each_run(lambda i: _curve(context, i))
 
 
 def _curve(context: ReportContext, i: int) -> Plot:
@@ -36,20 +42,103 @@ def _curve(context: ReportContext, i: int) -> Plot:
     if not history:
         raise KgflowError(f"{run.directory} has no learning curve: no epoch is finished yet")
     seconds = sum(record["seconds"] for record in history)
-
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
-        learning_curve(axes, run)
-        axes.set_title(name)
-
     return Plot.draw(
         f"learning-curve-{i + 1}",
         f"Training loss and validation MRR of {name} over {len(history)} epochs.",
         f"Training loss (dashed, left axis, logarithmic) and validation MRR (solid, right axis) of "
         f"{name}. The model of epoch {run.best_epoch} of {len(history)} is used. Training took "
         f"{seconds:,.0f} seconds.",
-        draw,
+        lambda figure: learning_curve(figure.subplots(), run),
+        title=name,
     )
+
+
+@register
+class DataStatistics(Section):
+    """Statistics of the data."""
+
+    id, title, order = "data", "Data", 130
+
+    def contents(self, context: ReportContext) -> Iterator[Content]:
+        statistics = context.statistics
+        yield DescriptionList(
+            [
+                ("data", statistics.name),
+                ("entities", statistics.entities),
+                ("relations", statistics.relations),
+                ("training facts per entity", _degrees(statistics)),
+                ("types", "known" if context.data.types else "not known"),
+                ("weighted facts", "yes" if context.data.weighted else "no"),
+            ]
+        )
+        yield _splits(statistics)
+        yield _categories(statistics)
+        yield _frequent(statistics)
+
+
+def _degrees(statistics: Statistics) -> str:
+    d = statistics.degrees
+    return f"{d.min:,} to {d.max:,}, median {d.median:,.0f}, mean {d.mean:,.1f}"
+
+
+def _splits(statistics: Statistics) -> Table:
+    rows = []
+    for split, size in statistics.sizes.items():
+        unseen, leakage = statistics.unseen.get(split), statistics.leakage.get(split)
+        counts = (unseen.entities, unseen.relations, unseen.triples) if unseen else [None] * 3
+        shared = statistics.shared.get(f"train+{split}")
+        leaked = None if leakage is None else _percent(leakage)
+        rows.append([split, size, *counts, shared, leaked])
+    return Table(
+        "Splits. Unseen entities and relations are not in the training facts. Inverse leakage is "
+        "the share of facts whose inverse, by an inverse or symmetric relation, is a training "
+        "fact; these facts are easy to predict.",
+        ("split", "facts", "unseen entities", "unseen relations", "facts with unseen",
+         "also in train", "inverse leakage"),
+        rows,
+    )  # fmt: skip
+
+
+def _categories(statistics: Statistics) -> Table:
+    relations = Counter(r.category for r in statistics.by_relation)
+    facts = Counter[str]()
+    for r in statistics.by_relation:
+        facts[r.category] += r.count
+    total = max(1, sum(facts.values()))
+    rows = [
+        [name, relations[name], facts[name], _percent(facts[name] / total)]
+        for name in sorted(relations)
+    ]
+    return Table(
+        "Relations by category in training: 1-N relations have 1.5 or more tails per head on "
+        "average, N-1 relations 1.5 or more heads per tail, N-N relations both.",
+        ("category", "relations", "facts", "share of facts"),
+        rows,
+    )
+
+
+def _frequent(statistics: Statistics) -> Table:
+    order = sorted(statistics.by_relation, key=lambda r: (-r.count, r.name))[:MAX_RELATIONS]
+    rows = [
+        [
+            *(r.name, r.count, r.category, r.tails_per_head, r.heads_per_tail),
+            _percent(r.symmetry),
+            f"{r.inverse} ({_percent(r.inverse_share)})" if r.inverse is not None else "–",
+        ]
+        for r in order
+    ]
+    return Table(
+        f"The {len(rows)} most frequent of {statistics.relations:,} relations in training. "
+        "Symmetric: share of facts (h, r, t) with a fact (t, r, h). Inverse: other relation s with "
+        "the most facts (t, s, h), and their share.",
+        ("relation", "facts", "category", "tails per head", "heads per tail", "symmetric",
+         "inverse"),
+        rows,
+    )  # fmt: skip
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 @register
@@ -59,7 +148,6 @@ class Settings(Section):
     id, title, order = "settings", "Settings", 140
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        """Yield tables with one column for each run."""
         columns, runs = ("setting", *context.names), context.runs
         model = Table(
             "Model, with the score f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)).",

@@ -1,25 +1,25 @@
-"""Whether a signal knows which answers are good: ROC and rejection curves."""
+"""ROC curves and rejection curves of signals of correct predictions."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 DRAWS = 300
-"""Samples of a bootstrap."""
+"""Number of bootstrap samples."""
 
 
 def auroc(signal: Floats, good: NDArray[np.bool_], weight: Floats | None = None) -> float:
-    r"""The area under the ROC curve of a signal for what is good.
+    r"""Return the area under the ROC curve of a signal.
 
     .. math:: P(s_+ > s_-) + \tfrac12 P(s_+ = s_-)
 
-    over pairs of a good and a bad one; 0.5 for a signal that knows nothing, less for one that is
-    wrong. Not a number where all are good or none is.
+    over pairs of a positive and a negative observation; 0.5 for a random signal. NaN where all
+    observations are positive, or none is.
 
     Args:
-        signal: ``(N,)``, higher for better; may be infinite.
-        good: ``(N,)``.
-        weight: how often each counts, ``(N,)``.
+        signal: signal, ``(N,)``; may be infinite.
+        good: whether each observation is positive, ``(N,)``.
+        weight: weights of the observations, ``(N,)``.
 
     Example:
         >>> auroc(np.array([3.0, 1.0, 2.0, 1.0]), np.array([True, False, False, True]))
@@ -31,15 +31,15 @@ def auroc(signal: Floats, good: NDArray[np.bool_], weight: Floats | None = None)
 def auroc_draws(
     signal: Floats, good: NDArray[np.bool_], cluster: NDArray[np.int64], draws: int = DRAWS
 ) -> Floats:
-    """Bootstrap samples of `auroc`, by drawing whole clusters (Efron, 1979), ``(draws,)``.
+    """Return bootstrap samples of `auroc`, which consist of whole clusters, ``(draws,)``.
 
-    The draws are the same for every signal, so that differences of two can be taken.
+    The draws are the same for every signal, so that two signals can be compared (Efron, 1979).
 
     Args:
-        signal: ``(N,)``.
-        good: ``(N,)``.
-        cluster: what belongs together, such as the answers of a query: numbers from 0, ``(N,)``.
-        draws: how many samples.
+        signal: signal, ``(N,)``.
+        good: whether each observation is positive, ``(N,)``.
+        cluster: cluster of each observation, such as its query, from 0, ``(N,)``.
+        draws: number of samples.
     """
     levels, rng = _levels(signal), np.random.default_rng(0)
     clusters = int(cluster.max(initial=-1)) + 1
@@ -51,7 +51,7 @@ def auroc_draws(
 
 
 def interval(draws: Floats) -> tuple[float, float]:
-    """The middle 95 % of samples; those that are not a number do not count.
+    """Return the 2.5 % and the 97.5 % quantile of samples, without NaN.
 
     Example:
         >>> interval(np.arange(101.0))
@@ -65,14 +65,14 @@ def interval(draws: Floats) -> tuple[float, float]:
 
 
 def rejection_curve(signal: Floats, gain: Floats) -> Floats:
-    """The mean gain of the 1, 2, …, N that a signal is surest of, ``(N,)``.
+    """Return the mean gain of the 1, 2, …, N observations with the highest signal, ``(N,)``.
 
-    Among equals the order is random, and this the expectation. With the reciprocal ranks for the
-    gain it is the MRR of what is answered; the last is that of all.
+    Tied observations are in random order, of which this is the expectation. With 1 / rank as the
+    gain, it is the MRR of the most certain queries.
 
     Args:
-        signal: ``(N,)``, higher for surer; may be infinite.
-        gain: ``(N,)``.
+        signal: signal, ``(N,)``; may be infinite.
+        gain: gain of each observation, ``(N,)``.
 
     Example:
         >>> rejection_curve(np.array([3.0, 1.0, 1.0]), np.array([1.0, 0.5, 0.0])).tolist()
@@ -85,7 +85,7 @@ def rejection_curve(signal: Floats, gain: Floats) -> Floats:
 
 
 def _levels(signal: Floats) -> NDArray[np.int64]:
-    """Each one's place among the distinct values, from 0 for the least."""
+    """Return the index of each value among the sorted distinct values."""
     return np.unique(signal, return_inverse=True)[1].astype(np.int64)
 
 

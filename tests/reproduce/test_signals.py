@@ -1,4 +1,4 @@
-"""A study against plain loops over queries and answers."""
+"""Comparison of signals against plain loops over queries and answers."""
 
 import numpy as np
 import pytest
@@ -6,14 +6,18 @@ import torch
 
 import kgflow
 from graphs import random_graph
-from kgflow.analysis import study
-from kgflow.analysis.foreign import foreign_heads
-from kgflow.analysis.selective import auroc
-from kgflow.analysis.signals import BASELINES, ENTROPIES, signals
-from kgflow.analysis.together import together
 from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Scorer, rank
+from reproduce.selective import auroc
+from reproduce.signals import (
+    BASELINES,
+    ENTROPIES,
+    combine_signals,
+    compare_signals,
+    corrupted_heads,
+    signals,
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +29,14 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(run):
-    return study(run)
+    return compare_signals(run)
 
 
 @torch.no_grad()
 def test_best_answers_are_the_highest_scores_that_are_not_known(run):
-    questions, known = run.data.queries("test"), run.data.queries("train", "valid")
-    score, answer = Scorer(run.model, known).top_k(questions.h, questions.r, 2)
-    for q, (h, r) in enumerate(zip(questions.h.tolist(), questions.r.tolist(), strict=True)):
+    queries, known = run.data.queries("test"), run.data.queries("train", "valid")
+    score, answer = Scorer(run.model, known).top_k(queries.h, queries.r, 2)
+    for q, (h, r) in enumerate(zip(queries.h.tolist(), queries.r.tolist(), strict=True)):
         e = torch.arange(20)
         S = run.model.score(torch.full((20,), h), torch.full((20,), r), e).numpy().copy()
         S[known.contains([h] * 20, [r] * 20, np.arange(20))] = -np.inf
@@ -43,9 +47,9 @@ def test_best_answers_are_the_highest_scores_that_are_not_known(run):
     assert Scorer(run.model, known).top_k(none, none, 2)[0].shape == (0, 2)
 
 
-def test_signals_are_what_they_say(run):
-    questions, known = run.data.queries("test"), run.data.queries("train", "valid")
-    h, r = questions.h, questions.r
+def test_signals_equal_their_definitions(run):
+    queries, known = run.data.queries("test"), run.data.queries("train", "valid")
+    h, r = queries.h, queries.r
     got = signals(run, h, r, known)
     assert set(got) == {*ENTROPIES, *BASELINES}
     score, answer = Scorer(run.model, known).top_k(h, r, 2)
@@ -65,10 +69,10 @@ def test_signals_are_what_they_say(run):
 
 
 def test_errors_count_each_answer_under_its_query(run, found):
-    questions = run.data.queries("test")
-    ranking = rank(run.model, questions, run.data.queries())
-    got = signals(run, questions.h, questions.r, run.data.queries("train", "valid"))
-    place = {(h, r): q for q, (h, r) in enumerate(zip(questions.h, questions.r, strict=True))}
+    queries = run.data.queries("test")
+    ranking = rank(run.model, queries, run.data.queries())
+    got = signals(run, queries.h, queries.r, run.data.queries("train", "valid"))
+    place = {(h, r): q for q, (h, r) in enumerate(zip(queries.h, queries.r, strict=True))}
     query = [place[pair] for pair in zip(ranking.h, ranking.r, strict=True)]
     ranks = ranking.rank("realistic")
     assert found.answers == len(ranks) == 2 * len(run.data.test)
@@ -85,19 +89,19 @@ def test_errors_count_each_answer_under_its_query(run, found):
     assert found.added.low <= found.added.difference <= found.added.high
 
 
-def test_foreign_heads_are_in_no_known_fact():
+def test_corrupted_heads_are_in_no_known_fact():
     rng = np.random.default_rng(0)
     facts, _ = Triples.of(rng.integers(0, [30, 4, 30], (60, 3)).tolist()).unique()
     known = QueryIndex.build(facts, entities=30, relations=4)
     r, pool = rng.integers(0, 8, 200), np.array([1, 1, 1, 2, *range(10, 30)])
-    heads = foreign_heads(r, pool, known)
+    heads = corrupted_heads(r, pool, known)
     drawn = heads >= 0
     assert drawn.any()
     assert (known.find(heads[drawn], r[drawn]) < 0).all()
     assert set(heads[drawn].tolist()) <= set(pool.tolist())
     everywhere = Triples.of([(0, 0, 1), (1, 0, 0)])
     full = QueryIndex.build(everywhere, entities=2, relations=1)
-    assert foreign_heads(np.array([0, 1]), np.array([0, 1]), full).tolist() == [-1, -1]
+    assert corrupted_heads(np.array([0, 1]), np.array([0, 1]), full).tolist() == [-1, -1]
 
 
 def test_a_useless_signal_adds_nothing_and_a_good_one_does():
@@ -109,29 +113,29 @@ def test_a_useless_signal_adds_nothing_and_a_good_one_does():
         {"noise": noise[s], "telling": telling[s]} for s in (slice(2000), slice(2000, None))
     )
 
-    def judged(*names):
-        return auroc(together(names, first, hit[:2000], second), hit[2000:])
+    def found_auroc(*names):
+        return auroc(combine_signals(names, first, hit[:2000], second), hit[2000:])
 
-    assert judged("noise") == pytest.approx(0.5, abs=0.04)
-    assert judged("telling") == pytest.approx(auroc(second["telling"], hit[2000:]), abs=1e-3)
-    assert judged("noise", "telling") == pytest.approx(judged("telling"), abs=0.01)
-    assert not together(["noise"], first, np.ones(2000, bool), second).any()
+    assert found_auroc("noise") == pytest.approx(0.5, abs=0.04)
+    assert found_auroc("telling") == pytest.approx(auroc(second["telling"], hit[2000:]), abs=1e-3)
+    assert found_auroc("noise", "telling") == pytest.approx(found_auroc("telling"), abs=0.01)
+    assert not combine_signals(["noise"], first, np.ones(2000, bool), second).any()
 
 
 def test_models_without_entropy_show_the_baselines_only(tmp_path):
     data = random_graph(entities=20, relations=3, facts=160, held_out=25)
     run = kgflow.train(data, "distmult", dim=4, epochs=1, out=tmp_path / "run")
-    got = study(run)
+    got = compare_signals(run)
     assert not got.has_entropy
     assert got.added is None
-    assert set(got.foreign["signal"]) == set(BASELINES)
+    assert set(got.corrupted["signal"]) == set(BASELINES)
 
 
 def test_a_sample_of_the_facts_is_studied_if_so_wished(run, found):
-    some = study(run, most=7)
+    some = compare_signals(run, most=7)
     assert some.answers == 14
-    assert some.foreign["queries"].max() <= 14
-    every = study(run, most=10**6)
+    assert some.corrupted["queries"].max() <= 14
+    every = compare_signals(run, most=10**6)
     assert every.errors.equals(found.errors, null_equal=True)
 
 
@@ -140,14 +144,14 @@ def test_a_split_without_facts(run):
 
     other = kgflow.Run.open(run.directory)
     other.data = replace(run.data, test=Triples.empty())
-    with pytest.raises(KgflowError, match="no test facts"):
-        study(other)
+    with pytest.raises(KgflowError, match="no test triples"):
+        compare_signals(other)
 
 
 def test_validation_has_nothing_to_fit_to(run):
-    got = study(run, "valid")
+    got = compare_signals(run, "valid")
     assert got.split == "valid"
     assert got.added is None
     assert {row["signal"] for row in got.to_dict()["curves"]} >= {"oracle", "random", "top score"}
     with pytest.raises(KgflowError, match="unknown split"):
-        study(run, "nonsense")
+        compare_signals(run, "nonsense")

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from kgflow.analysis.selective import auroc, auroc_draws, interval, rejection_curve
+from reproduce.selective import auroc, auroc_draws, interval, rejection_curve
 
 SIGNALS = {
     "distinct": lambda rng: rng.normal(size=80),
