@@ -82,11 +82,9 @@ class Function(Transform, ABC):
         return next(self.tensors()).device
 
     def forward_shape(self, shape: torch.Size) -> torch.Size:
-        """Return the shape of f(x) for x of this shape."""
         return torch.broadcast_shapes(shape, self.shape)
 
     def inverse_shape(self, shape: torch.Size) -> torch.Size:
-        """Return the shape of the inverse at an argument of this shape."""
         return self.forward_shape(shape)
 
 
@@ -97,16 +95,13 @@ class Linear(Function):
     sigma: Tensor
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return σ x + μ."""
         return self.sigma * x + self.mu
 
     def slope(self, x: Tensor) -> Tensor:
-        """Return σ, in the shape of x."""
         return self.sigma.expand(torch.broadcast_shapes(self.sigma.shape, x.shape))
 
     @property
     def sign(self) -> Tensor:  # type: ignore[override]
-        """Sign of σ."""
         return self.sigma.sign()
 
 
@@ -123,7 +118,6 @@ class Translation(Linear):
         self.mu, self.sigma = mu, mu.new_ones(())
 
     def inverse(self) -> "Translation":
-        """Return the translation by -μ."""
         return Translation(-self.mu)
 
 
@@ -140,7 +134,6 @@ class Scaling(Linear):
         self.mu, self.sigma = sigma.new_zeros(()), sigma
 
     def inverse(self) -> "Scaling":
-        """Return the scaling by 1/σ."""
         return Scaling(1 / require_nonzero(self.sigma))
 
 
@@ -159,7 +152,6 @@ class Affine(Linear):
         self.mu, self.sigma = mu, sigma
 
     def inverse(self) -> "Affine":
-        """Return the function (x - μ) / σ."""
         sigma = require_nonzero(self.sigma)
         return Affine(-self.mu / sigma, 1 / sigma)
 
@@ -179,20 +171,16 @@ class Composition(Function):
         self.outer, self.inner = outer, inner
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return outer(inner(x))."""
         return self.outer.forward(self.inner.forward(x))
 
     def slope(self, x: Tensor) -> Tensor:
-        """Return the slope by the chain rule."""
         return self.outer.slope(self.inner.forward(x)) * self.inner.slope(x)
 
     @property
     def sign(self) -> Tensor:  # type: ignore[override]
-        """Product of both signs."""
         return self.outer.sign * self.inner.sign
 
     def inverse(self) -> Function:
-        """Return the composition of the inverses in the opposite order."""
         return self.inner.inverse() @ self.outer.inverse()
 
     def kinks(self) -> list[Tensor]:
@@ -205,7 +193,6 @@ class Composition(Function):
 
     @property
     def shape(self) -> torch.Size:
-        """Broadcast shape of both functions."""
         return torch.broadcast_shapes(self.outer.shape, self.inner.shape)
 
 

@@ -35,20 +35,16 @@ class Inverse(Function):
         return y - (self.f.forward(y) - x) / self.f.slope(y)
 
     def slope(self, x: Tensor) -> Tensor:
-        """Return 1 / f'(y) at the y with f(y) = x."""
         return 1 / self.f.slope(self.forward(x))
 
     @property
     def sign(self) -> Tensor:  # type: ignore[override]
-        """Sign of f."""
         return self.f.sign
 
     def inverse(self) -> Function:
-        """Return f."""
         return self.f
 
     def kinks(self) -> list[Tensor]:
-        """Return the images of the kinks of f."""
         return [self.f.forward(x) for x in self.f.kinks()]
 
     @torch.no_grad()
@@ -86,20 +82,16 @@ class UniformToNormal(Function):
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the standard normal quantile of the uniform probability of x."""
         return math.sqrt(2) * torch.erfinv(x / SQRT3)
 
     def slope(self, x: Tensor) -> Tensor:
-        """Return one over the slope of the inverse."""
         return 1 / NormalToUniform().slope(self.forward(x))
 
     @property
     def sign(self) -> Tensor:  # type: ignore[override]
-        """Always 1: the function increases."""
         return torch.ones(())
 
     def inverse(self) -> "NormalToUniform":
-        """Return the function from normal to uniform."""
         return NormalToUniform()
 
 
@@ -112,18 +104,14 @@ class NormalToUniform(Function):
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the point of [-√3, √3] with the standard normal probability of x."""
         return SQRT3 * torch.erf(x / math.sqrt(2))
 
     def slope(self, x: Tensor) -> Tensor:
-        """Return the normal density at x, times √12."""
         return SQRT3 * math.sqrt(2 / math.pi) * torch.exp(-x.square() / 2)
 
     @property
     def sign(self) -> Tensor:  # type: ignore[override]
-        """Always 1: the function increases."""
         return torch.ones(())
 
     def inverse(self) -> UniformToNormal:
-        """Return the function from uniform to normal."""
         return UniformToNormal()

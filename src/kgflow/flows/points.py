@@ -35,16 +35,13 @@ class Orthogonal(Function):
         return (self.blocks @ x.unflatten(-1, (-1, size))[..., None]).flatten(-3)
 
     def inverse(self) -> "Orthogonal":
-        """Return the transpose."""
         return Orthogonal(self.blocks.mT)
 
     def slope(self, x: Tensor) -> Tensor:
-        """Raise TypeError: the coordinates have no slopes of their own."""
         raise TypeError("an orthogonal map mixes coordinates: it has no slope; use a point x0")
 
     @property
     def sign(self) -> Tensor:  # type: ignore[override]
-        """Raise TypeError: the coordinates have no signs of their own."""
         raise TypeError("an orthogonal map mixes coordinates: it has no sign; use a point x0")
 
     @property
@@ -73,7 +70,6 @@ class BlockNorm(PairwiseSimilarity):
         self.size = size
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return the negative sum of the norms of the differences."""
         blocks = (Q - K).unflatten(-1, (-1, self.size))
         return -torch.linalg.vector_norm(blocks, dim=-1).sum(-1)
 
@@ -98,7 +94,6 @@ class Rotation(Scaling):
         self.phase = phase
 
     def inverse(self) -> "Rotation":
-        """Return the rotation by -θ."""
         return Rotation(-self.phase)
 
 
@@ -116,7 +111,6 @@ class ComplexNorm(PairwiseSimilarity):
     """
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return the negative sum of the moduli of the differences."""
         (x, y), (u, v) = Q.chunk(2, dim=-1), K.chunk(2, dim=-1)
         # The modulus has no gradient at 0; a tiny offset gives it one and changes no score.
         return -torch.hypot(x - u, y - v + 1e-30).sum(-1)
@@ -143,7 +137,6 @@ class TorusNorm(PairwiseSimilarity):
         self.p = p
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return the negative sum of the powers."""
         gap = Q - K
         gap = gap - gap.detach().round()
         return -(2**self.p) * (gap.abs() if self.p == 1 else gap.square()).sum(-1)
@@ -166,7 +159,6 @@ class TorusChord(FactorizedSimilarity):
     """
 
     def __call__(self, p: Flow, q: Flow) -> Tensor:
-        """Compute D(p, q)."""
         return -torch.sin(math.pi * (p.value - q.value)).square().sum(-1)
 
     def encode_query(self, p: Flow) -> Query:
@@ -211,7 +203,6 @@ class MobiusRing(PairwiseSimilarity):
         self.twist = twist
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return the negative sum of the distances on all rings."""
         x, u = (Q - K).chunk(2, dim=-1)
         turns = x.floor()
         x, u = x - turns, u + self.twist * turns

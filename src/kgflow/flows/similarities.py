@@ -58,11 +58,9 @@ class PairwiseSimilarity(Similarity):
     """
 
     def encode_query(self, p: Flow) -> Query:
-        """Return Q ``(..., m)`` and a ``(...)`` of p."""
         return Query(*_point(p))
 
     def encode_keys(self, q: Flow) -> Keys:
-        """Return K ``(..., l)`` and b ``(...)`` of q."""
         return Keys(*_point(q))
 
     @abstractmethod
@@ -74,7 +72,6 @@ class PairwiseSimilarity(Similarity):
         return self.pairwise(Q[:, None], K)
 
     def __call__(self, p: Flow, q: Flow) -> Tensor:
-        """Compute D(p, q)."""
         (Q, a), (K, b) = self.encode_query(p), self.encode_keys(q)
         return self.pairwise(Q, K) + a + b
 
@@ -96,7 +93,6 @@ class SquaredWasserstein(FactorizedSimilarity):
     """
 
     def __call__(self, p: Flow, q: Flow) -> Tensor:
-        """Compute D(p, q)."""
         c, d = coordinates(p), coordinates(q)
         if c is None or d is None or c.basis != d.basis:
             return -integrate_wasserstein(p, q)
@@ -121,15 +117,12 @@ class PaperWasserstein(FactorizedSimilarity):
     """
 
     def __call__(self, p: Flow, q: Flow) -> Tensor:
-        """Compute D(p, q)."""
         return self._wasserstein(_increasing(p), _increasing(q))
 
     def encode_query(self, p: Flow) -> Query:
-        """Encode as the Wasserstein distance, with the absolute values of the scales."""
         return self._wasserstein.encode_query(_increasing(p))
 
     def encode_keys(self, q: Flow) -> Keys:
-        """Encode as the Wasserstein distance, with the absolute values of the scales."""
         return self._wasserstein.encode_keys(_increasing(q))
 
     _wasserstein = SquaredWasserstein()
@@ -153,7 +146,6 @@ class KullbackLeibler(FactorizedSimilarity):
     """
 
     def __call__(self, p: Flow, q: Flow) -> Tensor:
-        """Compute D(p, q)."""
         p, q = p.unscaled(), q.unscaled()
         if not (_is_gaussian(p) and _is_gaussian(q)):
             return -integrate_kl(p, q)
@@ -190,15 +182,12 @@ class InnerProduct(FactorizedSimilarity):
     """
 
     def __call__(self, p: Flow, q: Flow) -> Tensor:
-        """Compute D(p, q)."""
         return (torch.cat(p.real_components, dim=-1) * torch.cat(q.real_components, dim=-1)).sum(-1)
 
     def encode_query(self, p: Flow) -> Query:
-        """Return Q = x, a = 0."""
         return Query(*_point(p))
 
     def encode_keys(self, q: Flow) -> Keys:
-        """Return K = y, b = 0."""
         return Keys(*_point(q))
 
 
@@ -217,7 +206,6 @@ class Norm(PairwiseSimilarity):
         self.p = p
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return the negative norm of the difference."""
         return -torch.linalg.vector_norm(Q - K, ord=self.p, dim=-1)
 
     def interaction(self, Q: Tensor, K: Tensor) -> Tensor:

@@ -44,11 +44,9 @@ class Spline(Function):
         self.basis, self.mu, self.scales = basis, mu, tuple(scales)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return the linear combination of the basis functions."""
         return self._combine(self.basis.values(x)) + self.mu
 
     def slope(self, x: Tensor) -> Tensor:
-        """Return the same linear combination of the slopes of the basis functions."""
         return self._combine(self.basis.slopes(x))
 
     @property
@@ -69,7 +67,6 @@ class Spline(Function):
         return Inverse(self)
 
     def kinks(self) -> list[Tensor]:
-        """Return the knots."""
         return [self.mu.new_tensor(knot) for knot in self.basis.knots]
 
     def increasing_scales(self) -> tuple[Tensor, ...]:

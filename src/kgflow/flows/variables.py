@@ -63,7 +63,6 @@ class Variable(Distribution, ABC):
         return self.icdf(z.clamp(min=torch.finfo(z.dtype).tiny))
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> "Variable":  # noqa: ANN401
-        """Return the same variable with another batch shape."""
         new = copy.copy(self)
         new._batch_shape = torch.Size(batch_shape)
         return new
@@ -232,7 +231,6 @@ class Discrete(Variable):
         return (value[..., None] >= points).to(value).mean(-1)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Raise ValueError: there is no density."""
         raise ValueError("a discrete x0 has no density")
 
     def entropy(self) -> Tensor:
@@ -261,11 +259,9 @@ class Scaled(Variable):
         self.symmetric, self.continuous = x0.symmetric, x0.continuous
 
     def jumps(self) -> Tensor:
-        """Return the jumps of the unscaled variable."""
         return self.x0.jumps()
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return the quantile of the unscaled variable, times the factor."""
         return self.factor * self.x0.icdf(value)
 
     def cdf(self, value: Tensor) -> Tensor:
@@ -273,13 +269,11 @@ class Scaled(Variable):
         return self.x0.cdf(value / (self.factor or 1e-30))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Return the log density by Eq. 1."""
         if self.factor == 0:
             raise ValueError("x0/k has no density in the Dirac limit")
         return self.x0.log_prob(value / self.factor) - math.log(self.factor)
 
     def entropy(self) -> Tensor:
-        """Return the entropy of the unscaled variable plus the logarithm of the factor."""
         return self.x0.entropy() + (math.log(self.factor) if self.factor else -math.inf)
 
     def _key(self) -> tuple[Any, ...]:

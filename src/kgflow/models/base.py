@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from types import MappingProxyType
 
 from torch import Tensor, nn
 
@@ -51,21 +51,21 @@ class Model(nn.Module, ABC):
     """Name in configurations."""
     Options: type[ModelOptions] = ModelOptions
     """Options of the model, with defaults and descriptions."""
-    entity_parts: ClassVar[Sequence[str]]
+    entity_parts: Sequence[str]
     """Names of the parts of an entity embedding."""
-    relation_parts: ClassVar[Sequence[str]]
+    relation_parts: Sequence[str]
     """Names of the parts of a relation embedding."""
-    no_dropout: ClassVar[Sequence[str]] = ()
+    no_dropout: Sequence[str] = ()
     """Entity parts that must not be zero, to which dropout is not applied."""
-    dim_multiple: ClassVar[int] = 1
+    dim_multiple: int = 1
     """The dimension must be a multiple of this."""
-    reals_per_coordinate: ClassVar[int] = 1
+    reals_per_coordinate: int = 1
     """2 for complex and 4 for quaternion coordinates; every part has n / reals_per_coordinate."""
-    card: Card = Card()
+    card: Card = Card(patterns=frozenset())
     """Entry of the paper's Table 3."""
-    settings: ClassVar[Mapping[str, float]] = {}
+    settings: Mapping[str, float] = MappingProxyType({})
     """Recommended training settings, where they differ from the general defaults."""
-    variants: ClassVar[Sequence[Variant]] = ()
+    variants: Sequence[Variant] = ()
     """Cards and recommended settings for other values of the options than the defaults."""
 
     def __init_subclass__(cls, register: bool = True) -> None:

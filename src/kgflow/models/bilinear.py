@@ -1,13 +1,11 @@
 """Bilinear models: DistMult, RESCAL and DihEdral."""
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor
 
 from kgflow.flows import InnerProduct, Keys, Orthogonal, Point, Query, Scaling
 from kgflow.models.base import Model
-from kgflow.models.card import ALL_PATTERNS, Card
+from kgflow.models.card import Card, recommended
 from kgflow.models.flow_model import FlowModel
 
 
@@ -27,33 +25,18 @@ class DistMult(FlowModel):
     """
 
     name = "distmult"
-    entity_parts: ClassVar = ("sigma",)
-    relation_parts: ClassVar = ("sigma",)
+    entity_parts = ("sigma",)
+    relation_parts = ("sigma",)
     f_entity = f_relation = Scaling
     x0, D = Point(1.0), InnerProduct()
-    settings: ClassVar = {
-        "training.loss.margin": -4.0,
-        "training.optimizer.lr": 0.005,
-        "training.epochs": 30,
-        "training.lr_schedule.decay": 0.95,
-    }
-    card = Card(
-        x0="1 ∈ ℝⁿ",
-        f_entity="e ⊙ x",
-        f_relation="r ⊙ x",
-        D="⟨·, ·⟩",
-        entity="n",
-        relation="n",
-        patterns=frozenset({"symmetry"}),
-        year=2015,
-    )
+    settings = recommended(margin=-4.0, lr=0.005, epochs=30, decay=0.95)
+    card = Card("1 ∈ ℝⁿ", "e ⊙ x", "r ⊙ x", "⟨·, ·⟩", "n", "n", 2015, {"symmetry"})
 
     def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Score by the inner product of h ⊙ t and r."""
         return (h * t) @ r.T
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the relations themselves: all are symmetric."""
         return r
 
 
@@ -74,28 +57,12 @@ class RESCAL(Model):
     """
 
     name = "rescal"
-    entity_parts: ClassVar = ("e",)
-    relation_parts: ClassVar = ("R",)
-    settings: ClassVar = {
-        "model.dim": 32,
-        "training.loss.margin": -4.0,
-        "training.optimizer.lr": 0.005,
-        "training.epochs": 30,
-        "training.lr_schedule.decay": 0.95,
-    }
-    card = Card(
-        x0="1 ∈ ℝⁿ",
-        f_entity="e ⊙ x",
-        f_relation="Rᵀx",
-        D="⟨·, ·⟩",
-        entity="n",
-        relation="n**2",
-        patterns=ALL_PATTERNS,
-        year=2011,
-    )
+    entity_parts = ("e",)
+    relation_parts = ("R",)
+    settings = recommended(dim=32, margin=-4.0, lr=0.005, epochs=30, decay=0.95)
+    card = Card("1 ∈ ℝⁿ", "e ⊙ x", "Rᵀx", "⟨·, ·⟩", "n", "n**2", 2011)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Return the size of a square matrix."""
         return {"R": dim * dim}
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
@@ -113,11 +80,9 @@ class RESCAL(Model):
         return Query(Q[order.argsort()], h.new_zeros(len(h)))
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode K = t, b = 0."""
         return Keys(t, t.new_zeros(len(t)))
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the transposed matrices."""
         return r.unflatten(-1, (self.dim, self.dim)).mT.flatten(-2)
 
 
@@ -142,30 +107,15 @@ class DihEdral(FlowModel):
     """
 
     name = "dihedral"
-    entity_parts: ClassVar = ("e",)
-    relation_parts: ClassVar = ("alpha", "beta_1", "beta_2")
-    dim_multiple: ClassVar = 2
+    entity_parts = ("e",)
+    relation_parts = ("alpha", "beta_1", "beta_2")
+    dim_multiple = 2
     f_entity = Scaling
     x0, D = Point(1.0), InnerProduct()
-    settings: ClassVar = {
-        "training.loss.margin": -5.0,
-        "training.optimizer.lr": 0.01,
-        "training.lr_schedule.decay": 0.95,
-        "training.epochs": 60,
-    }
-    card = Card(
-        x0="1",
-        f_entity="e ⊙ x",
-        f_relation="Rᵀx, R in D₄",
-        D="⟨·, ·⟩",
-        entity="n",
-        relation="3*n//2",
-        patterns=ALL_PATTERNS,
-        year=2019,
-    )
+    settings = recommended(margin=-5.0, lr=0.01, decay=0.95, epochs=60)
+    card = Card("1", "e ⊙ x", "Rᵀx, R in D₄", "⟨·, ·⟩", "n", "3*n//2", 2019)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Return one parameter of each kind for each block."""
         return dict.fromkeys(self.relation_parts, dim // 2)
 
     def f_relation(self, *free: Tensor) -> Orthogonal:

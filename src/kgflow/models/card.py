@@ -1,6 +1,6 @@
 """Model card: the entry of a model in the paper's Table 3."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +10,25 @@ if TYPE_CHECKING:
 PATTERNS = ("symmetry", "antisymmetry", "inverse", "composition")
 ALL_PATTERNS = frozenset(PATTERNS)
 """Relation patterns, defined in `Card`."""
+NO_FLOW = ("–", "–", "–")
+"""x0, f_entity and f_relation of a model that is no flow model."""
+SETTINGS = {
+    "dim": "model.dim",
+    "epochs": "training.epochs",
+    "batch_size": "training.batch_size",
+    "margin": "training.loss.margin",
+    "dropout": "training.loss.dropout",
+    "lr": "training.optimizer.lr",
+    "decay": "training.lr_schedule.decay",
+}
+"""Keys of the settings that models recommend, by short names."""
 
 
 @dataclass(frozen=True)
 class Card:
     """Definition of a model in symbols: f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)).
 
-    A model that is not of this form has a dash for x0 and the functions, and its whole scoring
+    A model that is not of this form has `NO_FLOW` for x0 and the functions, and its whole scoring
     function for D.
 
     The relation patterns are, for all entities and by the parameters of relations alone, without
@@ -41,8 +53,8 @@ class Card:
         D: similarity.
         entity: number of parameters per entity, an expression in the dimension n.
         relation: number of parameters per relation, an expression in n.
-        patterns: relation patterns that the model can represent, of `ALL_PATTERNS`.
         year: year of publication.
+        patterns: relation patterns that the model can represent.
         pairwise: whether scores need an interaction other than the matrix product.
     """
 
@@ -52,8 +64,8 @@ class Card:
     D: str = "–"
     entity: str = "–"
     relation: str = "–"
-    patterns: frozenset[str] = frozenset()
     year: int | None = None
+    patterns: Set[str] = ALL_PATTERNS
     pairwise: bool = False
 
 
@@ -72,3 +84,13 @@ class Variant:
     card: Card
     settings: Mapping[str, float] = field(default_factory=dict)
     model: "type[Model] | None" = None
+
+
+def recommended(**settings: float) -> dict[str, float]:
+    """Return recommended settings by their keys, given by the short names in `SETTINGS`.
+
+    Example:
+        >>> recommended(margin=6.0, lr=0.05)
+        {'training.loss.margin': 6.0, 'training.optimizer.lr': 0.05}
+    """
+    return {SETTINGS[name]: value for name, value in settings.items()}

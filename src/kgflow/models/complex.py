@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from pydantic import Field
@@ -26,7 +26,7 @@ from kgflow.flows import (
     SquaredWasserstein,
 )
 from kgflow.models.base import Model
-from kgflow.models.card import ALL_PATTERNS, Card, Variant
+from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
@@ -70,31 +70,16 @@ class ComplEx(FlowModel):
     """
 
     name = "complex"
-    dim_multiple: ClassVar = 2
-    reals_per_coordinate: ClassVar = 2
+    dim_multiple = 2
+    reals_per_coordinate = 2
     x0 = Point(1.0)
     f_entity = staticmethod(complex_scaling)
-    entity_parts: ClassVar = ("re", "im")
-    relation_parts: ClassVar = ("re", "im")
+    entity_parts = ("re", "im")
+    relation_parts = ("re", "im")
     f_relation = staticmethod(complex_scaling)
     D = InnerProduct()
-    settings: ClassVar = {
-        "training.loss.margin": -4.0,
-        "training.loss.dropout": 0.1,
-        "training.optimizer.lr": 0.01,
-        "training.epochs": 30,
-        "training.lr_schedule.decay": 0.95,
-    }
-    card = Card(
-        x0="1 ∈ ℂⁿᐟ²",
-        f_entity="e ⊙ x",
-        f_relation="r ⊙ x",
-        D="Re⟨·, ·⟩",
-        entity="n",
-        relation="n",
-        patterns=ALL_PATTERNS,
-        year=2016,
-    )
+    settings = recommended(margin=-4.0, dropout=0.1, lr=0.01, epochs=30, decay=0.95)
+    card = Card("1 ∈ ℂⁿᐟ²", "e ⊙ x", "r ⊙ x", "Re⟨·, ·⟩", "n", "n", 2016)
 
     def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
         """Score by the inner product of the conjugate of h times t, and r."""
@@ -102,7 +87,6 @@ class ComplEx(FlowModel):
         return torch.cat([x * u + y * v, x * v - y * u], dim=1) @ r.T
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the conjugates."""
         return conjugate(r)
 
 
@@ -111,17 +95,7 @@ NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
     "squared-l2": SquaredWasserstein(),
 }
 
-ROTATE = Card(
-    x0="1 ∈ ℂⁿᐟ²",
-    f_entity="e ⊙ x",
-    f_relation="r ⊙ x, |r| = 1",
-    D="-Σ|· - ·|",
-    entity="n",
-    relation="n // 2",
-    patterns=ALL_PATTERNS,
-    year=2019,
-    pairwise=True,
-)
+ROTATE = Card("1 ∈ ℂⁿᐟ²", "e ⊙ x", "r ⊙ x, |r| = 1", "-Σ|· - ·|", "n", "n//2", 2019, pairwise=True)
 
 
 class RotatE(FlowModel):
@@ -152,33 +126,20 @@ class RotatE(FlowModel):
 
     options: Options
     name = "rotate"
-    dim_multiple: ClassVar = 2
-    reals_per_coordinate: ClassVar = 2
+    dim_multiple = 2
+    reals_per_coordinate = 2
     x0 = Point(1.0)
     f_entity = staticmethod(complex_scaling)
     f_relation = Rotation
-    entity_parts: ClassVar = ("re", "im")
-    relation_parts: ClassVar = ("phase",)
-    settings: ClassVar = {
-        "model.dim": 64,
-        "training.loss.margin": 6.0,
-        "training.loss.dropout": 0.0,
-        "training.optimizer.lr": 0.05,
-        "training.epochs": 30,
-        "training.lr_schedule.decay": 0.95,
-    }
+    entity_parts = ("re", "im")
+    relation_parts = ("phase",)
+    settings = recommended(dim=64, margin=6.0, dropout=0.0, lr=0.05, epochs=30, decay=0.95)
     card = ROTATE
-    variants: ClassVar = (
+    variants = (
         Variant(
             {"norm": "squared-l2"},
             replace(ROTATE, D="-‖· - ·‖²", pairwise=False),
-            {
-                "training.loss.margin": 6.0,
-                "training.loss.dropout": 0.0,
-                "training.optimizer.lr": 0.05,
-                "training.epochs": 30,
-                "training.lr_schedule.decay": 0.95,
-            },
+            recommended(margin=6.0, dropout=0.0, lr=0.05, epochs=30, decay=0.95),
         ),
     )
 
@@ -188,7 +149,6 @@ class RotatE(FlowModel):
         self.relation.weight.data.uniform_(-math.pi, math.pi)
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the opposite phases."""
         return -r
 
 
@@ -218,26 +178,13 @@ class ComplExFlow(Model):
     """
 
     name = "complex-flow"
-    dim_multiple: ClassVar = 2
-    reals_per_coordinate: ClassVar = 2
-    entity_parts: ClassVar = ("re", "im", "sigma")
-    relation_parts: ClassVar = ("re", "im")
-    settings: ClassVar = {
-        "training.loss.margin": -4.0,
-        "training.loss.dropout": 0.1,
-        "training.optimizer.lr": 0.01,
-        "training.epochs": 30,
-        "training.lr_schedule.decay": 0.95,
-    }
+    dim_multiple = 2
+    reals_per_coordinate = 2
+    entity_parts = ("re", "im", "sigma")
+    relation_parts = ("re", "im")
+    settings = recommended(margin=-4.0, dropout=0.1, lr=0.01, epochs=30, decay=0.95)
     card = Card(
-        x0="𝒞𝒩(0, I) on ℂⁿᐟ²",
-        f_entity="e_σ ⊙ x + e_μ",
-        f_relation="r ⊙ x, r ∈ ℂ",
-        D="max 𝔼 Re⟨·, ·⟩",
-        entity="3 * n // 2",
-        relation="n",
-        patterns=ALL_PATTERNS,
-        year=2026,
+        "𝒞𝒩(0, I) on ℂⁿᐟ²", "e_σ ⊙ x + e_μ", "r ⊙ x, r ∈ ℂ", "max 𝔼 Re⟨·, ·⟩", "3*n//2", "n", 2026
     )
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
@@ -260,7 +207,6 @@ class ComplExFlow(Model):
         return pairs @ torch.cat([c, d, modulus(c, d)], dim=1).T
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the conjugates."""
         return conjugate(r)
 
     def flow(self, t: Tensor) -> Flow:
@@ -273,5 +219,4 @@ class ComplExFlow(Model):
         return complex_normal_flow(torch.zeros_like(c), torch.zeros_like(c), modulus(c, d))
 
     def composed(self, h: Tensor, r: Tensor) -> Flow:
-        """Return the flow with the location and scale of f_r ∘ f_h."""
         return self.flow(self.encode_query(h, r).Q)

@@ -1,7 +1,6 @@
 """Convolutional models: ConvE and HypER."""
 
 import math
-from typing import ClassVar
 
 import torch
 from pydantic import Field
@@ -10,7 +9,7 @@ from torch import Tensor, nn
 from kgflow.errors import KgflowError
 from kgflow.flows import Keys, Query
 from kgflow.models.base import Model
-from kgflow.models.card import ALL_PATTERNS, Card
+from kgflow.models.card import NO_FLOW, Card, recommended
 from kgflow.models.layers import BatchNorm, Projection
 from kgflow.models.options import ModelOptions, Option
 
@@ -48,22 +47,13 @@ class ConvE(Model):
 
     options: Options
     name = "conve"
-    entity_parts: ClassVar = ("e", "bias")
-    relation_parts: ClassVar = ("r",)
-    no_dropout: ClassVar = ("bias",)
-    dim_multiple: ClassVar = 4
-    settings: ClassVar = {
-        "training.loss.margin": -5.0,
-        "training.batch_size": 256,
-        "training.loss.dropout": 0.1,
-        "training.optimizer.lr": 0.005,
-    }
+    entity_parts = ("e", "bias")
+    relation_parts = ("r",)
+    no_dropout = ("bias",)
+    dim_multiple = 4
+    settings = recommended(margin=-5.0, batch_size=256, dropout=0.1, lr=0.005)
     card = Card(
-        D="ReLU(W vec(ReLU([h; r] * ω)))ᵀ t + b",
-        entity="n + 1",
-        relation="n",
-        patterns=frozenset({"antisymmetry"}),
-        year=2018,
+        *NO_FLOW, "ReLU(W vec(ReLU([h; r] * ω)))ᵀ t + b", "n+1", "n", 2018, {"antisymmetry"}
     )
 
     def __init__(
@@ -83,11 +73,9 @@ class ConvE(Model):
         self.project = Projection(channels, (2 * height - 2) * (width - 2), dim, hidden_dropout)
 
     def entity_sizes(self, dim: int) -> dict[str, int]:
-        """Return the widths of a vector and a bias."""
         return {"e": dim, "bias": 1}
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        """Encode Q as the output of the network for the image."""
         e, _ = self.entity.split(h)
         image = torch.cat([x.unflatten(1, (1, *self.image)) for x in (e, r)], dim=2)
         maps = self.norm_maps(self.convolve(self.norm_image(image))).relu()
@@ -95,7 +83,6 @@ class ConvE(Model):
         return Query(Q, Q.new_zeros(len(Q)))
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode K = e, b = bias."""
         e, bias = self.entity.split(t)
         return Keys(e, bias.squeeze(1))
 
@@ -130,21 +117,12 @@ class HypER(Model):
 
     options: Options
     name = "hyper"
-    entity_parts: ClassVar = ("e", "bias")
-    relation_parts: ClassVar = ("r",)
-    no_dropout: ClassVar = ("bias",)
-    settings: ClassVar = {
-        "training.loss.margin": -5.0,
-        "training.batch_size": 256,
-        "training.loss.dropout": 0.2,
-        "training.optimizer.lr": 0.005,
-    }
+    entity_parts = ("e", "bias")
+    relation_parts = ("r",)
+    no_dropout = ("bias",)
+    settings = recommended(margin=-5.0, batch_size=256, dropout=0.2, lr=0.005)
     card = Card(
-        D="ReLU(W vec(h * F_r))ᵀ t + b",
-        entity="n + 1",
-        relation="n",
-        patterns=ALL_PATTERNS - {"symmetry", "inverse"},
-        year=2019,
+        *NO_FLOW, "ReLU(W vec(h * F_r))ᵀ t + b", "n+1", "n", 2019, {"antisymmetry", "composition"}
     )
 
     def __init__(
@@ -163,11 +141,9 @@ class HypER(Model):
         self.project = Projection(channels, dim - FILTER_WIDTH + 1, dim, hidden_dropout)
 
     def entity_sizes(self, dim: int) -> dict[str, int]:
-        """Return the widths of a vector and a bias."""
         return {"e": dim, "bias": 1}
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        """Encode Q as the output of the network for h with the filters of r."""
         e, _ = self.entity.split(h)
         windows = self.norm_head(e[:, None]).squeeze(1).unfold(1, FILTER_WIDTH, 1)
         maps = self.filters(r).unflatten(1, (-1, FILTER_WIDTH)) @ windows.mT
@@ -175,7 +151,6 @@ class HypER(Model):
         return Query(Q, Q.new_zeros(len(Q)))
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode K = e, b = bias."""
         e, bias = self.entity.split(t)
         return Keys(e, bias.squeeze(1))
 

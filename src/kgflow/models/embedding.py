@@ -74,6 +74,5 @@ class Embedding(nn.Module):
         return self.count
 
     def extra_repr(self) -> str:
-        """Return the size and the parts for `print(model)`."""
         parts = self.parts | ({"bias": 1} if self.has_bias else {})
         return f"{len(self)}, {', '.join(f'{k}: {v}' for k, v in parts.items())}"

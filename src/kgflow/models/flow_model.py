@@ -52,32 +52,25 @@ class FlowModel(Model):
 
     @property
     def interaction_function(self) -> PairwiseSimilarity | None:
-        """The similarity D if it is no inner product, otherwise None."""
         return self.D if isinstance(self.D, PairwiseSimilarity) else None
 
     @property
     def is_squared_distance(self) -> bool:
-        """Whether D is a squared Wasserstein distance."""
         return isinstance(self.D, SquaredWasserstein | PaperWasserstein)
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        """Encode f_r ∘ f_h (x0) for D."""
         return self.D.encode_query(self.composed(h, r))
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode f_t(x0) for D."""
         return self.D.encode_keys(self.flow(t))
 
     def flow(self, t: Tensor) -> Flow:
-        """Return f_t(x0) of entity embeddings ``(..., w)``."""
         return Flow(self.x0, self.f_entity(*self.entity.split(t)))
 
     def relation_flow(self, r: Tensor) -> Flow:
-        """Return f_r(x0) of relation embeddings ``(..., v)``."""
         return Flow(self.x0, self.f_relation(*self.relation.split(r)))
 
     def composed(self, h: Tensor, r: Tensor) -> Flow:
-        """Return f_r ∘ f_h (x0) of embeddings ``(..., w)`` and ``(..., v)``."""
         return Flow(self.x0, self.relation_flow(r).f @ self.flow(h).f)
 
 

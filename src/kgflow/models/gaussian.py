@@ -4,7 +4,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from pydantic import Field
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from kgflow.flows import Affine, Flow, Keys, Normal, Query
 from kgflow.models.base import Model, PairwiseInteraction
-from kgflow.models.card import ALL_PATTERNS, Card, Variant
+from kgflow.models.card import ALL_PATTERNS, NO_FLOW, Card, Variant, recommended
 from kgflow.models.options import ModelOptions
 
 LOW, HIGH = 0.05, 5.0
@@ -37,16 +37,14 @@ def variance(spread: Tensor) -> Tensor:
 class GaussianModel(Model):
     """Model whose entity embeddings are a mean μ and the parameter s of a `variance`."""
 
-    entity_parts: ClassVar = ("mu", "spread")
-    no_dropout: ClassVar = ("spread",)
+    entity_parts = ("mu", "spread")
+    no_dropout = ("spread",)
 
     def flow(self, t: Tensor) -> Flow:
-        """Return the random vector N(μ, σ²) of entity embeddings ``(..., w)``."""
         mu, spread = self.entity.split(t)
         return Flow(Normal(), Affine(mu, variance(spread).sqrt()))
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the relations with opposite means."""
         mu, other = self.relation.split(r)
         return torch.cat([-mu, other], dim=-1)
 
@@ -101,7 +99,6 @@ class ExpectedLikelihood(GaussianDivergence):
         return Keys(torch.cat([mu, v], dim=-1), mu.new_zeros(mu.shape[:-1]))
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return the logarithm of a normal density, without its 2π."""
         n = Q.shape[-1] // 2
         v = Q[..., n:] + K[..., n:]
         return -0.5 * ((Q[..., :n] - K[..., :n]).square() / v + v.log()).sum(-1)
@@ -113,12 +110,7 @@ DIVERGENCES: Mapping[str, GaussianDivergence] = {
 }
 
 KG2E_CARD = Card(
-    D="-KL(N(h_μ - t_μ, h_σ² + t_σ²), N(r_μ, r_σ²))",
-    entity="2*n",
-    relation="2*n",
-    patterns=ALL_PATTERNS,
-    year=2015,
-    pairwise=True,
+    *NO_FLOW, "-KL(N(h_μ - t_μ, h_σ² + t_σ²), N(r_μ, r_σ²))", "2*n", "2*n", 2015, pairwise=True
 )
 
 
@@ -159,10 +151,10 @@ class KG2E(GaussianModel):
 
     options: Options
     name = "kg2e"
-    relation_parts: ClassVar = ("mu", "spread")
-    settings: ClassVar = {"model.dim": 32, "training.epochs": 30}
+    relation_parts = ("mu", "spread")
+    settings = recommended(dim=32, epochs=30)
     card = KG2E_CARD
-    variants: ClassVar = (
+    variants = (
         Variant(
             {"divergence": "el"},
             replace(
@@ -170,28 +162,19 @@ class KG2E(GaussianModel):
                 D="log ∫ N(h_μ - t_μ, h_σ² + t_σ²) N(r_μ, r_σ²)",
                 patterns=ALL_PATTERNS - {"symmetry"},
             ),
-            {
-                "model.dim": 32,
-                "training.loss.margin": 30.0,
-                "training.loss.dropout": 0.0,
-                "training.optimizer.lr": 0.05,
-                "training.epochs": 30,
-            },
+            recommended(dim=32, margin=30.0, dropout=0.0, lr=0.05, epochs=30),
         ),
     )
 
     @property
     def interaction_function(self) -> GaussianDivergence:
-        """Similarity of the two Gaussians."""
         return DIVERGENCES[self.options.divergence]
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        """Encode means and variances of heads and relations."""
         (mu, spread), (r_mu, r_spread) = self.entity.split(h), self.relation.split(r)
         return self.interaction_function.query(mu, variance(spread), r_mu, variance(r_spread))
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode means and variances of tails."""
         mu, spread = self.entity.split(t)
         return self.interaction_function.keys(mu, variance(spread))
 
@@ -200,7 +183,6 @@ class GaussianMixture(PairwiseInteraction):
     """Logarithm of a mixture of Gaussians of M components."""
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return the logarithm of the mixture."""
         moved, log_pi, v = self._split(Q, K)
         squared = (moved - K[..., None, :-1]).square().sum(-1)
         return (log_pi - squared / (v + K[..., -1:])).logsumexp(-1)
@@ -247,29 +229,21 @@ class TransG(GaussianModel):
 
     options: Options
     name = "transg"
-    relation_parts: ClassVar = ("mu", "weight")
+    relation_parts = ("mu", "weight")
     interaction_function = GaussianMixture()
-    settings: ClassVar = {
-        "model.dim": 32,
-        "training.loss.margin": 1.0,
-        "training.lr_schedule.decay": 0.96,
-        "training.epochs": 40,
-    }
+    settings = recommended(dim=32, margin=1.0, decay=0.96, epochs=40)
     card = Card(
         D="log Σ_m π_m exp(-‖h_μ + r_μ,m - t_μ‖² / (h_σ² + t_σ²))",
-        entity="n + 1",
-        relation="4*n + 4",
-        patterns=ALL_PATTERNS,
+        entity="n+1",
+        relation="4*n+4",
         year=2016,
         pairwise=True,
     )
 
     def entity_sizes(self, dim: int) -> dict[str, int]:
-        """Return the widths of a mean and one variance for all coordinates."""
         return {"mu": dim, "spread": 1}
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Return the widths of M translations and their weights."""
         return {"mu": self.options.components * dim, "weight": self.options.components}
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:

@@ -1,7 +1,6 @@
 """RotH and AttH: rotations and reflections in hyperbolic space, one curvature per relation."""
 
 import math
-from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -10,7 +9,7 @@ from torch.nn.functional import softplus
 from kgflow.flows import Keys, Query
 from kgflow.flows.poincare import exp_0, mobius_add, squared_distance
 from kgflow.models.base import Model, PairwiseInteraction
-from kgflow.models.card import ALL_PATTERNS, Card
+from kgflow.models.card import NO_FLOW, Card, recommended
 from kgflow.models.options import Option
 
 
@@ -18,7 +17,6 @@ class HyperbolicDistance(PairwiseInteraction):
     """Negative squared distance in the Poincaré ball of curvature c, with Q = (point, c)."""
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return the negative squared distance."""
         x, c = Q[..., :-1], Q[..., -1]
         return -squared_distance(x.square().sum(-1), K.square().sum(-1), (x * K).sum(-1), c)
 
@@ -36,16 +34,14 @@ class HyperbolicModel(Model):
     The point of the tail depends on c of the relation, so K is the tangent vector and Q contains c.
     """
 
-    entity_parts: ClassVar = ("mu", "head", "tail")
-    dim_multiple: ClassVar = 2
+    entity_parts = ("mu", "head", "tail")
+    dim_multiple = 2
     interaction_function = HyperbolicDistance()
 
     def entity_sizes(self, dim: int) -> dict[str, int]:
-        """Return the widths of a tangent vector, a head bias and a tail bias."""
         return {"mu": dim, "head": 1, "tail": 1}
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode K = t, b = b_t."""
         mu, _, tail = self.entity.split(t)
         return Keys(mu, tail[..., 0])
 
@@ -70,28 +66,15 @@ class RotH(HyperbolicModel):
     """
 
     name = "roth"
-    relation_parts: ClassVar = ("theta", "mu", "curvature")
-    settings: ClassVar = {
-        "model.dim": 32,
-        "training.loss.margin": 0.0,
-        "training.loss.dropout": 0.1,
-        "training.epochs": 30,
-    }
-    card = Card(
-        D="-d_c(R_θ h ⊕ r, t)² + b_h + b_t",
-        entity="n + 2",
-        relation="3*n//2 + 1",
-        patterns=ALL_PATTERNS,
-        year=2020,
-        pairwise=True,
-    )
+    relation_parts = ("theta", "mu", "curvature")
+    settings = recommended(dim=32, margin=0.0, dropout=0.1, epochs=30)
+    card = Card(*NO_FLOW, "-d_c(R_θ h ⊕ r, t)² + b_h + b_t", "n+2", "3*n//2+1", 2020, pairwise=True)
 
     def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
         super().__init__(entities, relations, dim, **options)
         self.relation.split(self.relation.weight.data)[0].uniform_(-math.pi, math.pi)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Return the widths of angles, a translation and a curvature."""
         return {"theta": dim // 2, "mu": dim, "curvature": 1}
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
@@ -125,14 +108,14 @@ class AttH(HyperbolicModel):
     """
 
     name = "atth"
-    relation_parts: ClassVar = ("theta", "phi", "context", "mu", "curvature")
-    settings: ClassVar = {"model.dim": 32, "training.epochs": 30}
+    relation_parts = ("theta", "phi", "context", "mu", "curvature")
+    settings = recommended(dim=32, epochs=30)
     card = Card(
         D="-d_c(att(R_θ h, S_φ h) ⊕ r, t)² + b_h + b_t",
-        entity="n + 2",
-        relation="3*n + 1",
-        patterns=ALL_PATTERNS - {"symmetry", "inverse"},
+        entity="n+2",
+        relation="3*n+1",
         year=2020,
+        patterns={"antisymmetry", "composition"},
         pairwise=True,
     )
 
@@ -142,7 +125,6 @@ class AttH(HyperbolicModel):
             angles.uniform_(-math.pi, math.pi)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Return the widths of two kinds of angles, a context, a translation and a curvature."""
         halves = {"theta": dim // 2, "phi": dim // 2}
         return halves | {"context": dim, "mu": dim, "curvature": 1}
 

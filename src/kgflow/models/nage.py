@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from pydantic import Field
@@ -18,21 +18,11 @@ from kgflow.flows import (
     SquaredWasserstein,
     Translation,
 )
-from kgflow.models.card import ALL_PATTERNS, Card, Variant
+from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
-SO3_CARD = Card(
-    x0="0",
-    f_entity="x + μ",
-    f_relation="Rx, R in SO(3)",
-    D="-Σ‖· - ·‖",
-    entity="n",
-    relation="n",
-    patterns=ALL_PATTERNS,
-    year=2020,
-    pairwise=True,
-)
+SO3_CARD = Card("0", "x + μ", "Rx, R in SO(3)", "-Σ‖· - ·‖", "n", "n", 2020, pairwise=True)
 SU2_CARD = replace(SO3_CARD, f_relation="Ux, U in SU(2)", relation="3*n//4")
 
 
@@ -69,7 +59,6 @@ class NagEModel(FlowModel):
         self.relation.weight.data.uniform_(-math.pi, math.pi)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Return one angle of each kind per block."""
         return dict.fromkeys(self.relation_parts, dim // self.dim_multiple)
 
 
@@ -112,27 +101,21 @@ class NagESO3(NagEModel):
     """
 
     name = "nage-so3"
-    entity_parts: ClassVar = ("mu",)
-    relation_parts: ClassVar = ("phi", "theta", "psi")
-    dim_multiple: ClassVar = 3
+    entity_parts = ("mu",)
+    relation_parts = ("phi", "theta", "psi")
+    dim_multiple = 3
     f_relation = staticmethod(so3)
-    settings: ClassVar = {
-        "model.dim": 60,
-        "training.loss.dropout": 0.1,
-        "training.lr_schedule.decay": 0.95,
-        "training.epochs": 50,
-    }
+    settings = recommended(dim=60, dropout=0.1, decay=0.95, epochs=50)
     card = SO3_CARD
-    variants: ClassVar = (
+    variants = (
         Variant(
             {"norm": "squared-l2"},
             replace(SO3_CARD, D="-‖· - ·‖²", pairwise=False),
-            {"model.dim": 96, "training.loss.dropout": 0.1, "training.epochs": 50},
+            recommended(dim=96, dropout=0.1, epochs=50),
         ),
     )
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the opposite angles in reverse order."""
         phi, theta, psi = self.relation.split(r)
         return torch.cat([-psi, -theta, -phi], dim=-1)
 
@@ -156,27 +139,21 @@ class NagESU2(NagEModel):
     """
 
     name = "nage-su2"
-    entity_parts: ClassVar = ("mu",)
-    relation_parts: ClassVar = ("alpha", "theta", "phi")
-    dim_multiple: ClassVar = 4
+    entity_parts = ("mu",)
+    relation_parts = ("alpha", "theta", "phi")
+    dim_multiple = 4
     f_relation = staticmethod(su2)
-    settings: ClassVar = {
-        "model.dim": 64,
-        "training.loss.dropout": 0.1,
-        "training.lr_schedule.decay": 0.95,
-        "training.epochs": 50,
-    }
+    settings = recommended(dim=64, dropout=0.1, decay=0.95, epochs=50)
     card = SU2_CARD
-    variants: ClassVar = (
+    variants = (
         Variant(
             {"norm": "squared-l2"},
             replace(SU2_CARD, D="-‖· - ·‖²", pairwise=False),
-            {"model.dim": 96, "training.loss.dropout": 0.1, "training.epochs": 50},
+            recommended(dim=96, dropout=0.1, epochs=50),
         ),
     )
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the opposite rotations about the same axes."""
         alpha, theta, phi = self.relation.split(r)
         return torch.cat([-alpha, theta, phi], dim=-1)
 

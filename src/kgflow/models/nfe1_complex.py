@@ -1,13 +1,11 @@
 """NFE-1 over the complex numbers."""
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor
 
 from kgflow.flows import Flow, Keys, Query
 from kgflow.models.base import Model
-from kgflow.models.card import ALL_PATTERNS, Card
+from kgflow.models.card import Card
 from kgflow.models.complex import complex_normal_flow, modulus
 from kgflow.models.distances import inverse_query, squares
 
@@ -37,20 +35,13 @@ class NFE1Complex(Model):
     """
 
     name = "nfe-1-complex"
-    dim_multiple: ClassVar = 2
-    reals_per_coordinate: ClassVar = 2
-    entity_parts: ClassVar = ("re", "im", "sigma")
-    relation_parts: ClassVar = ("re", "im", "mu_re", "mu_im")
+    dim_multiple = 2
+    reals_per_coordinate = 2
+    entity_parts = ("re", "im", "sigma")
+    relation_parts = ("re", "im", "mu_re", "mu_im")
     is_squared_distance = True
     card = Card(
-        x0="𝒞𝒩(0, I) on ℂⁿᐟ²",
-        f_entity="e_σ ⊙ x + e_μ",
-        f_relation="r_σ ⊙ x + r_μ, r_σ ∈ ℂ",
-        D="-W₂²",
-        entity="3 * n // 2",
-        relation="2 * n",
-        patterns=ALL_PATTERNS,
-        year=2026,
+        "𝒞𝒩(0, I) on ℂⁿᐟ²", "e_σ ⊙ x + e_μ", "r_σ ⊙ x + r_μ, r_σ ∈ ℂ", "-W₂²", "3*n//2", "2*n", 2026
     )
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
@@ -67,11 +58,9 @@ class NFE1Complex(Model):
         return Keys(u, -u.square().sum(-1))
 
     def composed(self, h: Tensor, r: Tensor) -> Flow:
-        """Return the flow with the location and scale of f_r ∘ f_h."""
         return self.flow(self.encode_query(h, r).Q / 2)
 
     def relation_flow(self, r: Tensor) -> Flow:
-        """Return the flow with location r_μ and scale |r_σ|."""
         c, d, p, q = self.relation.split(r)
         return self.flow(torch.cat([p, q, modulus(c, d)], dim=-1))
 

@@ -1,6 +1,6 @@
 """NFE-3: affine flows of a normal x0 under the Kullback-Leibler divergence."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from pydantic import Field
@@ -10,7 +10,7 @@ from torch.nn.functional import softplus
 from kgflow.errors import KgflowError
 from kgflow.flows import Affine, Flow, Keys, KullbackLeibler, Normal, Query
 from kgflow.models.base import Model
-from kgflow.models.card import ALL_PATTERNS, Card, Variant
+from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
@@ -43,31 +43,28 @@ class NFE3Softplus(Model, register=False):
 
     Options = NFE3Options
     name = "nfe-3"
-    entity_parts: ClassVar = ("mu", "sigma")
-    relation_parts: ClassVar = ("mu", "sigma")
-    no_dropout: ClassVar = ("sigma",)
+    entity_parts = ("mu", "sigma")
+    relation_parts = ("mu", "sigma")
+    no_dropout = ("sigma",)
     x0, D = Normal(), KullbackLeibler()
-    settings: ClassVar = {"training.optimizer.lr": 0.05, "training.loss.dropout": 0.0}
+    settings = recommended(lr=0.05, dropout=0.0)
     card = Card(
         D="-KL(𝒩(r_σ ⊙ h_μ + r_μ, (s(r_σ) ⊙ s(h_σ))²), 𝒩(t_μ, s(t_σ)²))",
-        entity="2 * n",
-        relation="2 * n",
-        patterns=frozenset({"antisymmetry"}),
+        entity="2*n",
+        relation="2*n",
         year=2023,
+        patterns={"antisymmetry"},
     )
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        """Encode N(r_σ h_μ + r_μ, s(r_σ) s(h_σ)) for the divergence."""
         (h_mu, h_sigma), (mu, sigma) = self.entity.split(h), self.relation.split(r)
         moved = Affine(sigma * h_mu + mu, softplus(sigma) * softplus(h_sigma))
         return self.D.encode_query(Flow(self.x0, moved))
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode N(t_μ, s(t_σ)) for the divergence."""
         return self.D.encode_keys(self.flow(t))
 
     def flow(self, t: Tensor) -> Flow:
-        """Return the random vector N(μ, s(σ)) of entity embeddings ``(..., w)``."""
         mu, sigma = self.entity.split(t)
         return Flow(self.x0, Affine(mu, softplus(sigma)))
 
@@ -94,22 +91,13 @@ class NFE3(FlowModel):
     Options = NFE3Options
     options: NFE3Options
     name = "nfe-3"
-    entity_parts: ClassVar = ("mu", "sigma")
-    relation_parts: ClassVar = ("mu", "sigma")
-    no_dropout: ClassVar = ("sigma",)
+    entity_parts = ("mu", "sigma")
+    relation_parts = ("mu", "sigma")
+    no_dropout = ("sigma",)
     x0, D = Normal(), KullbackLeibler()
-    settings: ClassVar = {"training.optimizer.lr": 0.05, "training.loss.dropout": 0.0}
-    card = Card(
-        x0="𝒩(0, I)",
-        f_entity="e_σ ⊙ x + e_μ",
-        f_relation="r_σ ⊙ x + r_μ",
-        D="-KL",
-        entity="2 * n",
-        relation="2 * n",
-        patterns=ALL_PATTERNS,
-        year=2023,
-    )
-    variants: ClassVar = (
+    settings = recommended(lr=0.05, dropout=0.0)
+    card = Card("𝒩(0, I)", "e_σ ⊙ x + e_μ", "r_σ ⊙ x + r_μ", "-KL", "2*n", "2*n", 2023)
+    variants = (
         Variant({"scale": "softplus"}, NFE3Softplus.card, NFE3Softplus.settings, NFE3Softplus),
     )
 
@@ -125,11 +113,9 @@ class NFE3(FlowModel):
         sigma.mul_(2 * torch.randint_like(sigma, 2) - 1)
 
     def f_entity(self, mu: Tensor, sigma: Tensor) -> Affine:
-        """Return σ x + μ with the scale bounded away from zero."""
         return Affine(mu, bound_scale(sigma, self.options.floor))
 
     def f_relation(self, mu: Tensor, sigma: Tensor) -> Affine:
-        """Return σ x + μ with the scale bounded away from zero."""
         return Affine(mu, bound_scale(sigma, self.options.floor))
 
 

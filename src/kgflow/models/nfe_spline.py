@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 from torch import Tensor
@@ -30,9 +30,8 @@ NFE2_CARD = Card(
     f_entity="|e_σ₁| ⊙ x + e_μ, x ≤ 0; |e_σ₂| ⊙ x + e_μ, x > 0",
     f_relation="r_σ ⊙ x + r_μ",
     D="-W₂²",
-    entity="3 * n",
-    relation="2 * n",
-    patterns=ALL_PATTERNS,
+    entity="3*n",
+    relation="2*n",
     year=2023,
 )
 
@@ -82,12 +81,12 @@ class NFE2(RandomFlowModel):
 
     options: Options
     name = "nfe-2"
-    entity_parts: ClassVar = ("mu", "sigma_1", "sigma_2")
-    relation_parts: ClassVar = ("mu", "sigma")
+    entity_parts = ("mu", "sigma_1", "sigma_2")
+    relation_parts = ("mu", "sigma")
     f_relation = Affine
     f_entity = staticmethod(increasing)
     card = NFE2_CARD
-    variants: ClassVar = (
+    variants = (
         Variant(
             {"form": "paper"},
             replace(NFE2_CARD, D="Eq. 12 as printed", patterns=ALL_PATTERNS - {"symmetry"}),
@@ -104,9 +103,8 @@ NFEK_CARD = Card(
     f_entity="e_μ + Σₖ |e_σₖ| ⊙ φₖ(x), piecewise linear",
     f_relation="r_σ ⊙ x + r_μ",
     D="-W₂²",
-    entity="5 * n",
-    relation="2 * n",
-    patterns=ALL_PATTERNS,
+    entity="5*n",
+    relation="2*n",
     year=2023,
 )
 
@@ -147,12 +145,12 @@ class NFEK(RandomFlowModel):
 
     options: Options
     name = "nfe-k"
-    entity_parts: ClassVar = ("mu", "sigma")
-    relation_parts: ClassVar = ("mu", "sigma")
+    entity_parts = ("mu", "sigma")
+    relation_parts = ("mu", "sigma")
     f_relation = Affine
     D = SquaredWasserstein()
     card = NFEK_CARD
-    variants: ClassVar = tuple(
+    variants = tuple(
         Variant({"degree": degree}, replace(NFEK_CARD, f_entity=f_entity))
         for degree, f_entity in (
             (2, "e_μ + Σₖ |e_σₖ| ⊙ φₖ(x), piecewise quadratic"),
@@ -165,9 +163,7 @@ class NFEK(RandomFlowModel):
         self.basis = Basis.over(self.options.variable(), self.options.degree, self.options.pieces)
 
     def entity_sizes(self, dim: int) -> dict[str, int]:
-        """Return the widths of one μ and K scales."""
         return {"mu": dim, "sigma": self.options.pieces * dim}
 
     def f_entity(self, mu: Tensor, sigma: Tensor) -> Spline:
-        """Return the increasing spline with the absolute values of these scales."""
         return Spline(self.basis, mu, sigma.abs().chunk(self.options.pieces, dim=-1))

@@ -1,14 +1,12 @@
 """Quaternion models: QuatE and NFE-1 over the quaternions."""
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from kgflow.flows import Affine, Flow, Keys, Normal, Query, Scaled
 from kgflow.models.base import Model
-from kgflow.models.card import ALL_PATTERNS, Card
+from kgflow.models.card import Card, recommended
 from kgflow.models.distances import inverse_query, squares
 
 
@@ -28,25 +26,12 @@ class QuatE(Model):
     """
 
     name = "quate"
-    dim_multiple: ClassVar = 4
-    reals_per_coordinate: ClassVar = 4
-    entity_parts: ClassVar = ("1", "i", "j", "k")
-    relation_parts: ClassVar = ("1", "i", "j", "k")
-    settings: ClassVar = {
-        "training.loss.margin": -4.0,
-        "training.epochs": 30,
-        "training.lr_schedule.decay": 0.95,
-    }
-    card = Card(
-        x0="1 ∈ ℍⁿᐟ⁴",
-        f_entity="x ⊗ e",
-        f_relation="x ⊗ r, |r| = 1",
-        D="⟨·, ·⟩",
-        entity="n",
-        relation="n",
-        patterns=ALL_PATTERNS,
-        year=2019,
-    )
+    dim_multiple = 4
+    reals_per_coordinate = 4
+    entity_parts = ("1", "i", "j", "k")
+    relation_parts = ("1", "i", "j", "k")
+    settings = recommended(margin=-4.0, epochs=30, decay=0.95)
+    card = Card("1 ∈ ℍⁿᐟ⁴", "x ⊗ e", "x ⊗ r, |r| = 1", "⟨·, ·⟩", "n", "n", 2019)
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Encode Q = h ⊗ r/|r|, a = 0."""
@@ -54,11 +39,9 @@ class QuatE(Model):
         return Query(hamilton(h.unflatten(-1, (4, -1)), unit).flatten(-2), h.new_zeros(len(h)))
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode K = t, b = 0."""
         return Keys(t, t.new_zeros(len(t)))
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the conjugates."""
         real, *imaginary = self.relation.split(r)
         return torch.cat([real, *(-part for part in imaginary)], dim=-1)
 
@@ -88,20 +71,13 @@ class NFE1Quaternion(Model):
     """
 
     name = "nfe-1-quaternion"
-    dim_multiple: ClassVar = 4
-    reals_per_coordinate: ClassVar = 4
-    entity_parts: ClassVar = ("1", "i", "j", "k", "sigma")
-    relation_parts: ClassVar = ("1", "i", "j", "k", "mu_1", "mu_i", "mu_j", "mu_k")
+    dim_multiple = 4
+    reals_per_coordinate = 4
+    entity_parts = ("1", "i", "j", "k", "sigma")
+    relation_parts = ("1", "i", "j", "k", "mu_1", "mu_i", "mu_j", "mu_k")
     is_squared_distance = True
     card = Card(
-        x0="𝒩(0, I/4) on ℍⁿᐟ⁴",
-        f_entity="e_σ ⊙ x + e_μ",
-        f_relation="x ⊗ r_σ + r_μ",
-        D="-W₂²",
-        entity="5 * n // 4",
-        relation="2 * n",
-        patterns=ALL_PATTERNS,
-        year=2026,
+        "𝒩(0, I/4) on ℍⁿᐟ⁴", "e_σ ⊙ x + e_μ", "x ⊗ r_σ + r_μ", "-W₂²", "5*n//4", "2*n", 2026
     )
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
@@ -137,12 +113,10 @@ class NFE1Quaternion(Model):
         return Flow(Scaled(Normal(), 0.5), f)
 
     def relation_flow(self, r: Tensor) -> Flow:
-        """Return the flow with location r_μ and scale |r_σ|."""
         sigma_r, shift = self._relation(r)
         return self.flow(torch.cat([shift.flatten(-2), _length(sigma_r)], dim=-1))
 
     def composed(self, h: Tensor, r: Tensor) -> Flow:
-        """Return the flow with the location and scale of f_r ∘ f_h."""
         return self.flow(self.encode_query(h, r).Q / 2)
 
     def _relation(self, r: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,13 +1,11 @@
 """Models whose answers lie in regions: BoxE (boxes) and ManifoldE (spheres)."""
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor
 
 from kgflow.flows import Keys, Query
 from kgflow.models.base import Model, PairwiseInteraction
-from kgflow.models.card import ALL_PATTERNS, Card
+from kgflow.models.card import ALL_PATTERNS, NO_FLOW, Card, recommended
 
 
 class BoxDistance(PairwiseInteraction):
@@ -45,16 +43,16 @@ class BoxE(Model):
     """
 
     name = "boxe"
-    entity_parts: ClassVar = ("position", "bump")
-    relation_parts: ClassVar = ("head_centre", "head_size", "tail_centre", "tail_size")
+    entity_parts = ("position", "bump")
+    relation_parts = ("head_centre", "head_size", "tail_centre", "tail_size")
     interaction_function = BoxDistance()
-    settings: ClassVar = {"model.dim": 32, "training.epochs": 30}
+    settings = recommended(dim=32, epochs=30)
     card = Card(
         D="-‖d(h + t_b, r¹)‖ - ‖d(t + h_b, r²)‖",
         entity="2*n",
         relation="4*n",
-        patterns=ALL_PATTERNS - {"composition"},
         year=2020,
+        patterns=ALL_PATTERNS - {"composition"},
         pairwise=True,
     )
 
@@ -72,7 +70,6 @@ class BoxE(Model):
         return Keys(torch.cat([bump, position], dim=-1), t.new_zeros(t.shape[:-1]))
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Exchange the two boxes."""
         head, head_size, tail, tail_size = self.relation.split(r)
         return torch.cat([tail, tail_size, head, head_size], dim=-1)
 
@@ -81,7 +78,6 @@ class SphereDistance(PairwiseInteraction):
     """Negative squared difference of a squared distance and a squared radius."""
 
     def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return the score of Q = (centre, D²) and points K."""
         return -((Q[..., :-1] - K).square().sum(-1) - Q[..., -1]).square()
 
     def interaction(self, Q: Tensor, K: Tensor) -> Tensor:
@@ -110,21 +106,13 @@ class ManifoldE(Model):
     """
 
     name = "manifolde"
-    entity_parts: ClassVar = ("mu",)
-    relation_parts: ClassVar = ("mu", "radius")
+    entity_parts = ("mu",)
+    relation_parts = ("mu", "radius")
     interaction_function = SphereDistance()
-    settings: ClassVar = {"model.dim": 32, "training.loss.margin": 1.0, "training.epochs": 50}
-    card = Card(
-        D="-(‖h + r - t‖² - D_r²)²",
-        entity="n",
-        relation="n + 1",
-        patterns=ALL_PATTERNS,
-        year=2016,
-        pairwise=True,
-    )
+    settings = recommended(dim=32, margin=1.0, epochs=50)
+    card = Card(*NO_FLOW, "-(‖h + r - t‖² - D_r²)²", "n", "n+1", 2016, pairwise=True)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Return the widths of a translation and a radius."""
         return {"mu": dim, "radius": 1}
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
@@ -133,10 +121,8 @@ class ManifoldE(Model):
         return Query(torch.cat([h + mu, radius.square()], dim=-1), h.new_zeros(h.shape[:-1]))
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode K = t, b = 0."""
         return Keys(t, t.new_zeros(t.shape[:-1]))
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the opposite translations with the same radius."""
         mu, radius = self.relation.split(r)
         return torch.cat([-mu, radius], dim=-1)

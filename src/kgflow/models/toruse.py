@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 from torch import Tensor, nn
@@ -16,7 +16,7 @@ from kgflow.flows import (
     TorusNorm,
     Translation,
 )
-from kgflow.models.card import ALL_PATTERNS, Card, Variant
+from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
@@ -26,17 +26,7 @@ NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
     "el2": TorusChord(),
 }
 
-TORUSE = Card(
-    x0="[0] ∈ 𝕋ⁿ",
-    f_entity="x + [e]",
-    f_relation="x + [r]",
-    D="-2‖· - ·‖₁",
-    entity="n",
-    relation="n",
-    patterns=ALL_PATTERNS,
-    year=2018,
-    pairwise=True,
-)
+TORUSE = Card("[0] ∈ 𝕋ⁿ", "x + [e]", "x + [r]", "-2‖· - ·‖₁", "n", "n", 2018, pairwise=True)
 
 
 class TorusE(FlowModel):
@@ -66,40 +56,22 @@ class TorusE(FlowModel):
 
     options: Options
     name = "toruse"
-    entity_parts: ClassVar = ("angle",)
-    relation_parts: ClassVar = ("angle",)
+    entity_parts = ("angle",)
+    relation_parts = ("angle",)
     f_entity = f_relation = Translation
     x0 = Point(0.0)
-    settings: ClassVar = {
-        "model.dim": 64,
-        "training.loss.margin": 9.0,
-        "training.loss.dropout": 0.0,
-        "training.optimizer.lr": 0.01,
-        "training.epochs": 30,
-        "training.lr_schedule.decay": 0.95,
-    }
+    settings = recommended(dim=64, margin=9.0, dropout=0.0, lr=0.01, epochs=30, decay=0.95)
     card = TORUSE
-    variants: ClassVar = (
+    variants = (
         Variant(
             {"norm": "l2"},
             replace(TORUSE, D="-4‖· - ·‖²"),
-            {
-                "model.dim": 64,
-                "training.loss.margin": 4.0,
-                "training.loss.dropout": 0.0,
-                "training.epochs": 30,
-                "training.lr_schedule.decay": 0.95,
-            },
+            recommended(dim=64, margin=4.0, dropout=0.0, epochs=30, decay=0.95),
         ),
         Variant(
             {"norm": "el2"},
             replace(TORUSE, D="-¼‖exp 2πi· - exp 2πi·‖²", pairwise=False),
-            {
-                "training.loss.margin": 6.0,
-                "training.loss.dropout": 0.0,
-                "training.epochs": 30,
-                "training.lr_schedule.decay": 0.95,
-            },
+            recommended(margin=6.0, dropout=0.0, epochs=30, decay=0.95),
         ),
     )
 
@@ -110,7 +82,6 @@ class TorusE(FlowModel):
             table.weight.data.uniform_(-0.5, 0.5)
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the opposite translations."""
         return -r
 
 
@@ -149,18 +120,12 @@ class MobiusE(FlowModel):
 
     options: Options
     name = "mobiuse"
-    entity_parts: ClassVar = ("mu",)
-    relation_parts: ClassVar = ("mu",)
-    dim_multiple: ClassVar = 2
+    entity_parts = ("mu",)
+    relation_parts = ("mu",)
+    dim_multiple = 2
     f_entity = f_relation = Translation
     x0 = Point(0.0)
-    settings: ClassVar = {
-        "model.dim": 64,
-        "training.loss.margin": 6.0,
-        "training.loss.dropout": 0.0,
-        "training.optimizer.lr": 0.005,
-        "training.epochs": 30,
-    }
+    settings = recommended(dim=64, margin=6.0, dropout=0.0, lr=0.005, epochs=30)
     card = Card(
         x0="0",
         f_entity="x + μ (mod 1)",
@@ -168,7 +133,6 @@ class MobiusE(FlowModel):
         D="-Σ min(|x| + |u|, |x - 1| + |u + 1/2|)",
         entity="n",
         relation="n",
-        patterns=ALL_PATTERNS,
         year=2021,
         pairwise=True,
     )
@@ -181,5 +145,4 @@ class MobiusE(FlowModel):
             nn.init.uniform_(table.weight, -0.5, 0.5)
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the opposite translations."""
         return -r

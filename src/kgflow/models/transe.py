@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 from torch import Tensor
@@ -15,7 +15,7 @@ from kgflow.flows import (
     SquaredWasserstein,
     Translation,
 )
-from kgflow.models.card import ALL_PATTERNS, Card, Variant
+from kgflow.models.card import ALL_PATTERNS, Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
@@ -25,16 +25,7 @@ NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
     "l2": Norm(2),
 }
 
-CARD = Card(
-    x0="0 ∈ ℝⁿ",
-    f_entity="x + e",
-    f_relation="x + r",
-    D="-‖· - ·‖²",
-    entity="n",
-    relation="n",
-    patterns=ALL_PATTERNS - {"symmetry"},
-    year=2013,
-)
+CARD = Card("0 ∈ ℝⁿ", "x + e", "x + r", "-‖· - ·‖²", "n", "n", 2013, ALL_PATTERNS - {"symmetry"})
 
 
 class TransE(FlowModel):
@@ -63,32 +54,21 @@ class TransE(FlowModel):
 
     options: Options
     name = "transe"
-    entity_parts: ClassVar = ("mu",)
-    relation_parts: ClassVar = ("mu",)
+    entity_parts = ("mu",)
+    relation_parts = ("mu",)
     f_entity = f_relation = Translation
     x0 = Point(0.0)
     card = CARD
-    variants: ClassVar = (
+    variants = (
         Variant(
             {"norm": "l1"},
             replace(CARD, D="-‖· - ·‖₁", pairwise=True),
-            {
-                "model.dim": 64,
-                "training.loss.margin": 6.0,
-                "training.loss.dropout": 0.1,
-                "training.epochs": 60,
-            },
+            recommended(dim=64, margin=6.0, dropout=0.1, epochs=60),
         ),
         Variant(
             {"norm": "l2"},
             replace(CARD, D="-‖· - ·‖₂", pairwise=True),
-            {
-                "model.dim": 64,
-                "training.loss.margin": 6.0,
-                "training.loss.dropout": 0.0,
-                "training.optimizer.lr": 0.05,
-                "training.epochs": 60,
-            },
+            recommended(dim=64, margin=6.0, dropout=0.0, lr=0.05, epochs=60),
         ),
     )
 
@@ -97,7 +77,6 @@ class TransE(FlowModel):
         self.D = NORMS[self.options.norm]
 
     def inverse_relation(self, r: Tensor) -> Tensor:
-        """Return the opposite translations."""
         return -r
 
     def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:

@@ -1,7 +1,5 @@
 """TuckER, and its generalization to flows."""
 
-from typing import ClassVar
-
 import torch
 from pydantic import Field
 from torch import Tensor, nn
@@ -9,7 +7,7 @@ from torch.nn.functional import softplus
 
 from kgflow.flows import Affine, Flow, Keys, Normal, Query, SquaredWasserstein
 from kgflow.models.base import Model
-from kgflow.models.card import ALL_PATTERNS, Card
+from kgflow.models.card import Card, recommended
 from kgflow.models.layers import BatchNorm
 from kgflow.models.options import ModelOptions, Option
 
@@ -44,26 +42,10 @@ class TuckER(Model):
 
     options: Options
     name = "tucker"
-    entity_parts: ClassVar = ("e",)
-    relation_parts: ClassVar = ("r",)
-    settings: ClassVar = {
-        "model.dim": 64,
-        "training.loss.margin": -5.0,
-        "training.batch_size": 512,
-        "training.loss.dropout": 0.2,
-        "training.optimizer.lr": 0.01,
-        "training.lr_schedule.decay": 0.95,
-    }
-    card = Card(
-        x0="1",
-        f_entity="e ⊙ x",
-        f_relation="(Σⱼ Wⱼ rⱼ)ᵀ x",
-        D="⟨·, ·⟩",
-        entity="n",
-        relation="n",
-        patterns=ALL_PATTERNS,
-        year=2019,
-    )
+    entity_parts = ("e",)
+    relation_parts = ("r",)
+    settings = recommended(dim=64, margin=-5.0, batch_size=512, dropout=0.2, lr=0.01, decay=0.95)
+    card = Card("1", "e ⊙ x", "(Σⱼ Wⱼ rⱼ)ᵀ x", "⟨·, ·⟩", "n", "n", 2019)
 
     def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
         super().__init__(entities, relations, dim, **options)
@@ -72,14 +54,12 @@ class TuckER(Model):
         self.drop = nn.Dropout(self.options.hidden_dropout)
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        """Encode Q = Σ W h r, normalized."""
         matrix = (r @ self.core.flatten(1)).unflatten(1, (self.dim, self.dim))
         moved = self.norm_head(h)[:, None] @ self.drop(matrix)
         Q = self.drop(self.norm_query(moved.squeeze(1)))
         return Query(Q, Q.new_zeros(len(Q)))
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode K = t, b = 0."""
         return Keys(t, t.new_zeros(len(t)))
 
 
@@ -113,19 +93,10 @@ class TuckERFlow(Model):
 
     options: Options
     name = "tucker-flow"
-    entity_parts: ClassVar = ("mu", "sigma")
-    relation_parts: ClassVar = ("mu", "sigma")
+    entity_parts = ("mu", "sigma")
+    relation_parts = ("mu", "sigma")
     x0, D = Normal(), SquaredWasserstein()
-    card = Card(
-        x0="𝒩(0, I)",
-        f_entity="σᵢx + μᵢ",
-        f_relation="σⱼx + μⱼ",
-        D="-Σ wᵢⱼₖ W²",
-        entity="4*n",
-        relation="4*n",
-        patterns=ALL_PATTERNS,
-        year=2023,
-    )
+    card = Card("𝒩(0, I)", "σᵢx + μᵢ", "σⱼx + μⱼ", "-Σ wᵢⱼₖ W²", "4*n", "4*n", 2023)
 
     def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
         super().__init__(entities, relations, dim, **options)
@@ -133,11 +104,9 @@ class TuckERFlow(Model):
         self.core = nn.Parameter(torch.tensor(float(p) ** -3).expm1().log().repeat(p, p, p))
 
     def entity_sizes(self, dim: int) -> dict[str, int]:
-        """Return p times n for each part."""
         return dict.fromkeys(self.entity_parts, self.options.components * dim)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
-        """Return p times n for each part."""
         return dict.fromkeys(self.relation_parts, self.options.components * dim)
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:

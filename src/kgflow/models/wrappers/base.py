@@ -22,22 +22,18 @@ class Wrapper(Model):
 
     @property
     def entity(self) -> Embedding:  # type: ignore[override]
-        """Entity embeddings of the wrapped model."""
         return self.model.entity
 
     @property
     def relation(self) -> Embedding:  # type: ignore[override]
-        """Relation embeddings of the wrapped model."""
         return self.model.relation
 
     @property
     def interaction_function(self) -> PairwiseInteraction | PairwiseSimilarity | None:
-        """Interaction of the wrapped model."""
         return self.model.interaction_function
 
     @property
     def base(self) -> Model:
-        """Innermost model."""
         return self.model.base
 
 
@@ -66,18 +62,14 @@ class Biased(Wrapper):
 
     @property
     def is_squared_distance(self) -> bool:
-        """Whether the wrapped model is a squared distance."""
         return self.model.is_squared_distance
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        """Encode queries of heads without their bias."""
         return self.model.encode_query(self.entity.without_bias(h), r)
 
     def encode_query_ids(self, h: Tensor, r: Tensor) -> Query:
-        """Encode queries of heads without their bias."""
         return self.model.encode_query_ids(self.entity.without_bias(h), r)
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode tails, and add their bias to b."""
         K, b = self.model.encode_keys(self.entity.without_bias(t))
         return Keys(K, b + self.entity.bias(t))

@@ -46,7 +46,6 @@ class Bidirectional(Wrapper):
 
     @property
     def trained(self) -> Model:
-        """The wrapped model."""
         return self.model
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
@@ -60,12 +59,10 @@ class Bidirectional(Wrapper):
         return self._mean(self.model.encode_query(h, there), h, back)
 
     def encode_query_ids(self, h: Tensor, r: Tensor) -> Query:
-        """Encode queries of both directions, of head embeddings and relation ids ``(B,)``."""
         back = self.relation(self.inverse_ids(r))
         return self._mean(self.model.encode_query_ids(h, r), h, back)
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode tails, with the additional key vectors."""
         (K, b), base = self.model.encode_keys(t), self.base
         F = base.extra_keys(t) if isinstance(base, InverseQueries) else t[:, :0]
         return Keys(torch.cat([K, F], dim=1), b)

@@ -41,7 +41,7 @@ class Ensemble(Model, register=False):
     """
 
     name = "ensemble"
-    card = Card(D="(f₁ + … + f_k) / k")
+    card = Card(D="(f₁ + … + f_k) / k", patterns=frozenset())
 
     def __init__(self, models: Sequence[Model]) -> None:
         nn.Module.__init__(self)  # its tables are those of the models
@@ -75,12 +75,10 @@ class Ensemble(Model, register=False):
         return Query(Q / len(found), torch.stack([query.a for query in found]).mean(0))
 
     def encode_query_ids(self, h: Tensor, r: Tensor) -> Query:
-        """Encode queries of head embeddings ``(B, w)`` and relation ids ``(B,)``."""
         pair = [self.relation(r), self.relation(self.inverse_ids(r))]
         return self.encode_query(h, torch.cat(pair, dim=-1))
 
     def encode_keys(self, t: Tensor) -> Keys:
-        """Encode tails by all models."""
         parts = zip(self._models(), self.entity.split(t), strict=True)
         found = [model.encode_keys(x) for model, x in parts]
         K = torch.cat([keys.K for keys in found], dim=1)
