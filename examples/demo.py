@@ -34,7 +34,7 @@ def main() -> None:
         title = "({head}, {relation}, {tail})".format(
             **({"head": "?", "relation": "?", "tail": "?"} | question)
         )
-        columns = ("answer", "probability", "uncertainty", "known")
+        columns = ("answer", "probability", "certainty", "known")
         table(title, columns, frame_rows(answers, columns))
     for explanation in explain(run, "Portugal", "borders", "Spain", n=2):
         print(f"explanation of (Portugal, borders, Spain): {explanation.text}")
