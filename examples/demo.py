@@ -16,6 +16,7 @@ from kgflow.analysis import (
     overview,
     write_report,
 )
+from kgflow.training import Callback
 
 OUT = Path("runs/demo")
 QUERIES = (
@@ -30,14 +31,8 @@ console = Console()
 console.width = console.width if console.is_terminal else 120
 
 
-class Epochs:
+class Epochs(Callback):
     """Print the validation MRR every ten epochs."""
-
-    def on_start(self, epoch: int, batches: int) -> None:
-        """Do nothing."""
-
-    def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
-        """Do nothing."""
 
     def on_epoch(self, record: dict[str, float]) -> None:
         """Print a line."""

@@ -68,7 +68,7 @@ def loaded_by(statement):
 
 
 def test_help_loads_no_torch_and_data_loads_no_polars():
-    assert not {"torch", "polars", "numpy"} & set(loaded_by("import kgflow.cli"))
+    assert not {"torch", "polars", "numpy"} & set(loaded_by("import kgflow.__main__"))
     assert not {"torch", "polars"} & set(loaded_by("import kgflow.data"))
 
 

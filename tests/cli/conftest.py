@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from kgflow.cli import app
+from kgflow.__main__ import run
 
 collect_ignore = ["toy_plugin.py"]  # its components would be registered in every test
 
@@ -16,7 +16,7 @@ def kgflow(monkeypatch, capsys):
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["kgflow", *map(str, arguments)])
-        code = app._run()
+        code = run()
         out, err = capsys.readouterr()
         return code, out, err
 

@@ -103,7 +103,8 @@ def test_help_tells_the_defaults(kgflow):
     found = {entry.key: entry for entry in reversed(list(entries()))}
     for flag, key in FLAGS.items():
         assert f"--{flag.replace('_', '-')}" in text
-        assert f"{found[key].description} Default: {found[key].default}." in text
+        description = found[key].description.replace("`", "")  # Markdown is rendered
+        assert f"{description} Default: {found[key].default}." in text
     flags = {word for word in text.split() if word.startswith("--")}
     assert len(flags - {"--help"}) <= 20
 

@@ -93,7 +93,7 @@ def test_a_format_of_the_user_is_exported(answer, refusal, kgflow, world_run, tm
             *call, "--set", "count=x"
         )
         assert "option 'size'" in refusal(*call, "--set", "size=2")
-        assert "not of the form KEY=VALUE" in refusal(*call, "--set", "count")
+        assert "--set takes KEY=VALUE" in refusal(*call, "--set", "count")
         code, out, _ = kgflow("export", "--formats")
         assert code == 0
         assert all(name in out for name in FORMATS)

@@ -14,7 +14,7 @@ ARGUMENTS = ["train", "world", "--dim", "48", "--epochs", "6", "--lr", "0.02"]
 def start(*arguments):
     # A test run in the background may have SIGINT ignored, and children inherit that.
     return subprocess.Popen(
-        [sys.executable, "-c", "from kgflow.cli import main; main()", *map(str, arguments)],
+        [sys.executable, "-c", "from kgflow.__main__ import main; main()", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

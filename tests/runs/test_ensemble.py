@@ -153,13 +153,13 @@ def test_what_cannot_be_judged_leaves_nothing_behind(runs, tmp_path):
 @pytest.mark.parametrize("parts", [("a", "c"), ("b", "d")])
 def test_every_command_takes_it(runs, tmp_path, monkeypatch, capsys, parts):
     """Commands that need entropies say so in one sentence."""
-    from kgflow.cli import app
+    from kgflow.__main__ import run
 
     merged = kgflow.ensemble([runs / x for x in parts], tmp_path / "run").directory
 
     def call(*words):
         monkeypatch.setattr("sys.argv", ["kgflow", *map(str, words)])
-        return app._run(), *capsys.readouterr()
+        return run(), *capsys.readouterr()
 
     for words in (
         ("evaluate", merged, "--by", "relation"),

@@ -10,7 +10,7 @@ import torch
 
 import kgflow
 from graphs import random_graph, random_model
-from kgflow.cli import app
+from kgflow.__main__ import run as run_program
 from kgflow.errors import KgflowError
 from kgflow.kernels import EncodedEntities, ExactSearch
 from kgflow.runs.answers import COLUMNS, DISCOVERY_COLUMNS, TripleQuery
@@ -46,7 +46,7 @@ def directory(tmp_path_factory):
 def call(monkeypatch, capsys):
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["kgflow", *map(str, arguments)])
-        code = app._run()
+        code = run_program()
         return code, *capsys.readouterr()
 
     return run

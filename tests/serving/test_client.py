@@ -22,7 +22,7 @@ pytest.importorskip("uvicorn", reason="the extra `serve` is not installed")
 @pytest.fixture(scope="module")
 def served(served_run):
     """A server of its own process: its process and address."""
-    command = [sys.executable, "-c", "from kgflow.cli import main; main()", "serve"]
+    command = [sys.executable, "-c", "from kgflow.__main__ import main; main()", "serve"]
     process = subprocess.Popen(
         [*command, str(served_run.directory), "--port", "0", "--json"],
         stdout=subprocess.PIPE,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from kgflow.data import describe
 from kgflow.errors import KgflowError
 from kgflow.models import triple_entropy
+from kgflow.runs.predictor import percentile
 from kgflow.runs.run import Run
 
 if TYPE_CHECKING:
@@ -189,15 +190,3 @@ def entity_entropy(run: Run) -> NDArray[np.float64]:
         name = run.config.model.name
         raise KgflowError(f"{name} has no entropies: {missing_entropy_reason(run)}")
     return entropy
-
-
-def percentile(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the percentile of each value among all of them, ``(N,)``; ties count half.
-
-    Example:
-        >>> percentile(np.array([3.0, 1.0, 2.0, 2.0])).tolist()
-        [87.5, 12.5, 50.0, 50.0]
-    """
-    ordered = np.sort(values)
-    below, not_above = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
-    return 50 * (below + not_above) / max(1, len(values))

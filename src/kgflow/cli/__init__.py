@@ -1,5 +1,1 @@
-"""The command line: parse, call, print."""
-
-from kgflow.cli.app import main
-
-__all__ = ["main"]
+"""The commands of the program: parse, call, print."""

@@ -1,32 +1,23 @@
-"""The program `kgflow`, and how its commands end."""
+"""The commands of the program in groups, and its own options."""
 
-import io
-import os
-import sys
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 from typer.core import TyperGroup
 
-from kgflow.cli import (
-    calibrate,
-    data,
-    discover,
-    ensemble,
-    evaluate,
-    export,
-    models,
-    predict,
-    report,
-    rules,
-    serve,
-    settings,
-    train,
-    tune,
-    uncertainty,
-)
-from kgflow.errors import KgflowError
+from kgflow.cli import data
+from kgflow.cli.evaluate import evaluate
+from kgflow.cli.export import export
+from kgflow.cli.lists import models, settings
+from kgflow.cli.predict import predict
+from kgflow.cli.report import report
+from kgflow.cli.rules import rules
+from kgflow.cli.runs import calibrate, discover, ensemble
+from kgflow.cli.serve import serve
+from kgflow.cli.train import TrainCommand, train
+from kgflow.cli.tune import tune
+from kgflow.cli.uncertainty import uncertainty
 
 
 class Program(TyperGroup):
@@ -53,27 +44,32 @@ class Program(TyperGroup):
 app = typer.Typer(
     cls=Program,
     name="kgflow",
-    help="Knowledge graph embedding by normalizing flows: the missing facts, ranked.",
+    help="Embed knowledge graphs by normalizing flows, and predict missing facts.\n\n"
+    "Example: kgflow train world --out runs/world",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
 )
-app.command("train", cls=train.TrainCommand)(train.train)
-app.command("evaluate")(evaluate.evaluate)
-app.command("predict")(predict.predict)
-app.command("discover")(discover.discover)
-app.command("ensemble")(ensemble.ensemble)
-app.command("calibrate")(calibrate.calibrate)
-app.command("uncertainty")(uncertainty.uncertainty)
-app.command("rules")(rules.rules)
-app.command("report")(report.report)
-app.command("serve")(serve.serve)
-app.command("export")(export.export)
-app.command("tune")(tune.tune)
-app.command("models")(models.models)
-app.command("settings")(settings.settings)
-app.add_typer(data.app, name="data")
+TRAIN, USE, INSPECT, DATA = "Train", "Use", "Inspect", "Data"
+app.command(cls=TrainCommand, rich_help_panel=TRAIN)(train)
+for panel, command in (
+    (TRAIN, evaluate),
+    (USE, predict),
+    (USE, discover),
+    (TRAIN, calibrate),
+    (TRAIN, ensemble),
+    (INSPECT, rules),
+    (INSPECT, uncertainty),
+    (INSPECT, report),
+    (USE, serve),
+    (USE, export),
+    (TRAIN, tune),
+    (INSPECT, models),
+    (INSPECT, settings),
+):
+    app.command(rich_help_panel=panel)(command)
+app.add_typer(data.app, name="data", rich_help_panel=DATA)
 
 
 def _show_version(wanted: bool) -> None:
@@ -91,7 +87,8 @@ def _options(
         list[str] | None,
         typer.Option(
             metavar="FILE.py",
-            help="Python file, or installed plugin, with more models, losses, …; repeatable.",
+            help="Load further models, losses, … from a Python file or an installed plugin "
+            "(repeatable).",
         ),
     ] = None,
 ) -> None:
@@ -100,52 +97,3 @@ def _options(
 
         for source in plugin:
             load_plugin(source)
-
-
-def main() -> None:
-    """Run the program: exit with 0, 1 (failed), 2 (bad usage or input) or 130 (interrupted)."""
-    for stream in (sys.stdout, sys.stderr):
-        # Names are Unicode whatever the terminal's locale says.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="replace")
-    sys.exit(_run())
-
-
-def _run() -> int:
-    try:
-        return app(standalone_mode=False) or 0
-    except KeyboardInterrupt:
-        return _complain("interrupted", 130)
-    except BrokenPipeError:
-        # The reader went away (`| head`): not an error, and nothing more can be printed.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:
-        return _judge(error)
-
-
-def _judge(error: Exception) -> int:
-    if isinstance(error, KgflowError):
-        return _complain(str(error), error.exit_code)
-    if isinstance(error, FloatingPointError):
-        return _complain(str(error), 1)
-    if isinstance(error, MemoryError) or _out_of_memory(error):
-        return _complain("out of memory: try a smaller --dim or --batch-size", 1)
-    if isinstance(error, OSError) and error.strerror:
-        named = f"{error.filename}: " if error.filename else ""
-        return _complain(f"{named}{error.strerror.lower()}", 2)
-    message = getattr(error, "format_message", None)
-    if message is None:
-        raise error
-    return _complain(message(), 2)
-
-
-def _out_of_memory(error: Exception) -> bool:
-    # torch's allocators raise RuntimeError with words of their own.
-    words = ("out of memory", "can't allocate", "not enough memory")
-    return isinstance(error, RuntimeError) and any(word in str(error).lower() for word in words)
-
-
-def _complain(sentence: str, code: int) -> int:
-    print(f"kgflow: {sentence}", file=sys.stderr)
-    return code

@@ -3,24 +3,22 @@
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from kgflow.cli.options import option_groups
-from kgflow.cli.output import Json, print_note, show_json, table
-from kgflow.cli.source import ColumnsText, Labels, Source, Strict, Types, open_data
+from kgflow.cli.options import FileOptions, Json, Source, open_data, option_groups
+from kgflow.cli.output import print_note, show_json, table
 
 if TYPE_CHECKING:
-    from kgflow.data import Dataset, RelationStatistics, Statistics
+    from kgflow.data import Dataset, Statistics
 
 app = typer.Typer(
-    help="List, describe, import, split and download data sets.",
+    help="List, describe, import, split and download data sets.\n\n"
+    "Example: kgflow data describe world",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-
-SPLIT = "Split"
 
 Out = Annotated[Path, typer.Option(help="Directory to write the train/valid/test files to.")]
 
@@ -29,16 +27,11 @@ Out = Annotated[Path, typer.Option(help="Directory to write the train/valid/test
 class SplitOptions:
     """Fractions and seed of a random split."""
 
-    valid: Annotated[
-        float,
-        typer.Option(help="Fraction of triples for validation.", rich_help_panel=SPLIT),
-    ] = 0.05
-    test: Annotated[
-        float, typer.Option(help="Fraction of triples for the test.", rich_help_panel=SPLIT)
-    ] = 0.05
-    seed: Annotated[
-        int, typer.Option(min=0, help="Random seed of the split.", rich_help_panel=SPLIT)
-    ] = 0
+    panel: ClassVar[str] = "Split"
+
+    valid: Annotated[float, typer.Option(help="Fraction of triples for validation.")] = 0.05
+    test: Annotated[float, typer.Option(help="Fraction of triples for the test.")] = 0.05
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the split.")] = 0
 
 
 @app.command("list")
@@ -69,12 +62,14 @@ def list_(json: Json = False) -> None:
 
 
 @app.command()
+@option_groups
 def describe(
     data: Source,
-    columns: ColumnsText = None,
-    labels: Labels = None,
-    types: Types = None,
-    strict: Strict = False,
+    files: FileOptions,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Fail if a name occurs only in the valid or test split."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Describe a data set: counts, degrees, relation categories, duplicates and leakage.
@@ -83,7 +78,7 @@ def describe(
     """
     from kgflow.data import describe as statistics
 
-    found = statistics(open_data(data, columns, labels, types, strict))
+    found = statistics(open_data(data, files, strict))
     if json:
         show_json(found.to_dict())
     else:
@@ -93,49 +88,42 @@ def describe(
 @app.command("import")
 @option_groups
 def import_(
-    files: Annotated[list[Path], typer.Argument(help="Files of triples.")],
+    sources: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of triples.")],
     out: Out,
     split: SplitOptions,
-    columns: ColumnsText = None,
-    labels: Labels = None,
-    types: Types = None,
+    files: FileOptions,
     json: Json = False,
 ) -> None:
     """Import CSV, TSV, Parquet or RDF files as one data set with a random split.
 
     Example: kgflow data import facts.nt more.csv --out mygraph
     """
-    from kgflow.data import Columns, import_files, save
+    from kgflow.data import import_files
 
-    chosen = None if columns is None else Columns.parse(columns)
-    data = import_files(files, chosen, labels, types, (split.valid, split.test), split.seed)
-    save(data, out)
-    _print_saved(data, out, json)
+    shares = (split.valid, split.test)
+    _save(import_files(sources, **asdict(files), shares=shares, seed=split.seed), out, json)
 
 
 @app.command("split")
 @option_groups
 def split_(
-    data: Source,
-    out: Out,
-    split: SplitOptions,
-    columns: ColumnsText = None,
-    json: Json = False,
+    data: Source, out: Out, split: SplitOptions, files: FileOptions, json: Json = False
 ) -> None:
     """Split all triples of a data set anew, such that training contains every entity.
 
     Example: kgflow data split facts.tsv --valid 0.1 --test 0.1 --out mygraph
     """
-    from kgflow.data import resplit, save
+    from kgflow.data import resplit
 
-    found = resplit(open_data(data, columns), split.valid, split.test, split.seed)
-    save(found, out)
-    _print_saved(found, out, json)
+    _save(resplit(open_data(data, files), split.valid, split.test, split.seed), out, json)
 
 
 @app.command()
 def download(
-    name: Annotated[str, typer.Argument(help="Name of a data set; `kgflow data list` shows all.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="Name of a data set; `kgflow data list` shows all."),
+    ],
     json: Json = False,
 ) -> None:
     """Download a benchmark data set and verify its checksum.
@@ -151,7 +139,10 @@ def download(
         print(f"{name} is in {directory}")
 
 
-def _print_saved(data: "Dataset", out: Path, json: bool) -> None:
+def _save(data: "Dataset", out: Path, json: bool) -> None:
+    from kgflow.data import save
+
+    save(data, out)
     sizes = {s: len(data.split(s)) for s in ("train", "valid", "test")}
     for notice in data.notices:
         print_note(f"note: {notice}")
@@ -164,21 +155,11 @@ def _print_saved(data: "Dataset", out: Path, json: bool) -> None:
 
 def _print_statistics(found: "Statistics") -> None:
     table(found.name, ("statistic", "value"), [*_counts(found), *_problems(found)])
-    columns = (
-        "relation",
-        "triples",
-        "category",
-        "tails/head",
-        "heads/tail",
-        "symmetry",
-        "inverse",
-        "inverse fraction",
-    )
-    relations = [
-        [r.name, r.count, r.category, r.tails_per_head, r.heads_per_tail, *_inverse(r)]
-        for r in sorted(found.by_relation, key=lambda r: -r.count)
-    ]
-    table("relations in training", columns, relations)
+    names = "name count category tails_per_head heads_per_tail symmetry inverse inverse_share"
+    columns = names.split()
+    relations = sorted(found.by_relation, key=lambda relation: -relation.count)
+    rows = [[getattr(relation, column) for column in columns] for relation in relations]
+    table("relations in training", columns, rows)
 
 
 def _counts(found: "Statistics") -> Iterator[tuple[str, float]]:
@@ -199,7 +180,3 @@ def _problems(found: "Statistics") -> Iterator[tuple[str, float]]:
         (f"{split} fraction of triples with leakage by inverse relations", s)
         for split, s in found.leakage.items()
     )
-
-
-def _inverse(relation: "RelationStatistics") -> tuple[float, str, float]:
-    return relation.symmetry, relation.inverse or "", relation.inverse_share

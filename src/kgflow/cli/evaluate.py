@@ -1,26 +1,18 @@
 """kgflow evaluate."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from kgflow.cli.output import (
-    Adaptive,
-    ByRelation,
-    Coverage,
-    Device,
-    Json,
-    RunPath,
-    check_coverage_flags,
-    check_writable,
-    print_note,
-    show_json,
-    table,
-)
+from kgflow.cli.options import Device, Json, PredictionSetOptions, RunPath, Split, option_groups
+from kgflow.cli.output import check_writable, print_note, show_json, table, write_tsv
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from kgflow.data import Triples
     from kgflow.evaluation import Ranking
     from kgflow.runs.run import Run
@@ -29,34 +21,40 @@ METRICS = ("mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri")
 POLICIES = ("optimistic", "realistic", "pessimistic")
 
 
-def evaluate(
-    run: RunPath,
-    split: Annotated[
-        str, typer.Option(help="Split to evaluate on: train, valid or test.")
-    ] = "test",
+@dataclass(frozen=True)
+class RankingOptions:
+    """Groups, filter and file of ranks."""
+
+    panel: ClassVar[str] = "Ranking"
+
     by: Annotated[
         str | None, typer.Option(help="Group the metrics by relation, side or category.")
-    ] = None,
+    ] = None
     ranks: Annotated[
-        Path | None, typer.Option(help="TSV file to write the rank of each query to.")
-    ] = None,
+        Path | None, typer.Option(help="Write the rank of each query to a TSV file.")
+    ] = None
     known: Annotated[
         Path | None, typer.Option("--filter", help="File of further known facts to filter out.")
-    ] = None,
+    ] = None
+
+
+@option_groups
+def evaluate(
+    run: RunPath,
+    ranking: RankingOptions,
+    sets: PredictionSetOptions,
+    split: Split = "test",
     confidence: Annotated[
         bool,
         typer.Option(
             "--confidence",
-            help="Compute errors of predicted confidences and nDCG instead.",
+            help="Compute nDCG and the errors of predicted confidences instead of ranking metrics.",
         ),
     ] = False,
-    coverage: Coverage = None,
-    by_relation: ByRelation = False,
-    adaptive: Adaptive = False,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """Compute filtered ranking metrics, for three policies on tied scores.
+    """Compute filtered ranking metrics of a run, such as MRR and hits@10, for three tie policies.
 
     With --coverage 0.9, also measure the coverage and the size of prediction sets.
 
@@ -65,33 +63,41 @@ def evaluate(
     from kgflow.cli.progress import progress_bar
     from kgflow.runs.run import Run
 
-    if confidence and (by or ranks or known or coverage is not None):
-        raise KgflowError("--confidence cannot be used with --by, --ranks, --filter or --coverage")
-    if coverage is not None and known:
-        raise KgflowError("--filter cannot be used with --coverage: prediction sets do not use it")
-    if ranks is not None:
-        check_writable(ranks)
-    check_coverage_flags(coverage, by_relation, adaptive)
-    opened = Run.open(run, device)
+    _check(ranking, sets, confidence)
+    opened, wanted = Run.open(run, device), (sets.by_relation, sets.adaptive)
     if confidence:
         _confidence(opened, split, json)
         return
-    if coverage is not None:
-        opened.conformal(coverage, by_relation, adaptive)  # fails before the evaluation
-    facts = _facts(opened, known) if known else None
+    if sets.coverage is not None:
+        opened.conformal(sets.coverage, *wanted)  # fails before the evaluation
+    facts = _facts(opened, ranking.known) if ranking.known else None
     with progress_bar("ranking") as progress:
-        result = opened.evaluate(split, by, facts, progress)
-    if ranks is not None:
-        _write_ranks(ranks, opened, result.ranking)
+        result = opened.evaluate(split, ranking.by, facts, progress)
+    if ranking.ranks is not None:
+        write_tsv(ranking.ranks, _rank_table(opened, result.ranking))
     found = result.to_dict()
-    if coverage is not None:
+    if sets.coverage is not None:
         with progress_bar("prediction sets") as progress:
-            measured = opened.coverage(split, coverage, by_relation, adaptive, progress)
-        names = opened.data.relations.names if by == "relation" else ()
+            measured = opened.coverage(split, sets.coverage, *wanted, progress)
+        names = opened.data.relations.names if ranking.by == "relation" else ()
         found["coverage"] = measured.to_dict(names)
     if json:
         show_json(found)
-        return
+    else:
+        _show_all(split, ranking.by, found)
+
+
+def _check(ranking: RankingOptions, sets: PredictionSetOptions, confidence: bool) -> None:
+    others = (ranking.by, ranking.ranks, ranking.known, sets.coverage)
+    if confidence and any(value is not None for value in others):
+        raise KgflowError("--confidence cannot be used with --by, --ranks, --filter or --coverage")
+    if sets.coverage is not None and ranking.known:
+        raise KgflowError("--filter cannot be used with --coverage: prediction sets do not use it")
+    if ranking.ranks is not None:
+        check_writable(ranking.ranks)
+
+
+def _show_all(split: str, by: str | None, found: dict[str, Any]) -> None:
     show({split: found})
     counts = f"{found['answers']:,} queries, {found['untrained']:,} of them"
     print(f"{counts} with an entity that is not in the training data")
@@ -99,7 +105,7 @@ def evaluate(
         groups = found["by"].items()
         rows = [[name, g["count"], *(g["realistic"][n] for n in METRICS)] for name, g in groups]
         table(f"{split} by {by} (realistic)", [by, "queries", *METRICS], rows)
-    if coverage is not None:
+    if "coverage" in found:
         _show_coverage(found["coverage"])
 
 
@@ -160,15 +166,13 @@ def _facts(run: "Run", path: Path) -> "Triples":
     return Triples(ids(heads), run.data.relations.ids(relations), ids(tails))
 
 
-def _write_ranks(path: Path, run: "Run", ranking: "Ranking") -> None:
+def _rank_table(run: "Run", ranking: "Ranking") -> "pl.DataFrame":
     import polars as pl
-
-    from kgflow.io import write_atomic
 
     e, r = pl.Series(run.data.entities.names), pl.Series(run.data.relations.names)
     entity, answer = e.gather(ranking.h), e.gather(ranking.t)
     tail = pl.Series(ranking.side) == "tail"
-    frame = pl.DataFrame(
+    return pl.DataFrame(
         {
             "head": entity.zip_with(tail, answer),
             "relation": r.gather(ranking.r % ranking.relations),
@@ -178,4 +182,3 @@ def _write_ranks(path: Path, run: "Run", ranking: "Ranking") -> None:
             "candidates": ranking.candidates,
         }
     )
-    write_atomic(path, frame.write_csv(separator="\t").encode())

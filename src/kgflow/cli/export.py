@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from kgflow.cli.options import parse_key_values
-from kgflow.cli.output import Device, Json, RunPath, show_json, table
+from kgflow.cli.options import Device, Json, RunPath, parse_setting
+from kgflow.cli.output import show_json, table
 
 
 def _print_formats(wanted: bool) -> None:
@@ -28,7 +28,7 @@ def export(
         list[str] | None,
         typer.Option(
             "--set", metavar="KEY=VALUE",
-            help="Option of the format, such as k=500 for ntriples; repeatable.",
+            help="Option of the format, such as k=500 for ntriples (repeatable).",
         ),
     ] = None,
     _: Annotated[
@@ -47,7 +47,7 @@ def export(
     from kgflow.export import make_format
     from kgflow.runs.run import Run
 
-    chosen = make_format(format, **parse_key_values(settings or ()))
+    chosen = make_format(format, **dict(map(parse_setting, settings or ())))
     path = chosen.write(Run.open(run, device), out)
     if json:
         show_json({"format": format, "path": path})

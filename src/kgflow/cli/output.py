@@ -5,47 +5,16 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
     import polars as pl
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Device = Annotated[str, typer.Option(help="Device to compute on: cpu, cuda, cuda:1 …")]
-RunPath = Annotated[Path, typer.Argument(help="Run directory.", metavar="RUN")]
-
-Coverage = Annotated[
-    float | None,
-    typer.Option(help="Coverage of prediction sets, such as 0.9; without it, no sets."),
-]
-ByRelation = Annotated[
-    bool,
-    typer.Option("--by-relation", help="Calibrate prediction sets for each relation and side."),
-]
-
-Adaptive = Annotated[
-    bool,
-    typer.Option(
-        "--adaptive", help="Use adaptive prediction sets, smaller where the model is certain."
-    ),
-]
-
-
-def check_coverage_flags(coverage: float | None, by_relation: bool, adaptive: bool) -> None:
-    """Raise an error if an option of prediction sets is given without --coverage."""
-    from kgflow.errors import KgflowError
-
-    for flag, given in (("--by-relation", by_relation), ("--adaptive", adaptive)):
-        if given and coverage is None:
-            raise KgflowError(f"{flag} needs --coverage: give both")
-
 
 def check_writable(path: Path) -> None:
     """Raise an error if an output file cannot be written, before the work begins."""
-    from kgflow.errors import KgflowError
-
     if not path.absolute().parent.is_dir():
         raise KgflowError(f"{path} cannot be written: {path.absolute().parent} does not exist")
     if path.is_dir():
@@ -57,13 +26,18 @@ IMAGE_SUFFIXES = (".png", ".svg", ".pdf")
 
 def check_image_path(path: Path) -> None:
     """Raise an error if a path is not that of an image, or cannot be written."""
-    from kgflow.errors import KgflowError
-
     if path.suffix.lower() not in IMAGE_SUFFIXES:
         raise KgflowError(
             f"{path} is not an image: use a name that ends in {', '.join(IMAGE_SUFFIXES)}"
         )
     check_writable(path)
+
+
+def write_tsv(path: Path, frame: "pl.DataFrame") -> None:
+    """Write a data frame to a TSV file."""
+    from kgflow.io import write_atomic
+
+    write_atomic(path, frame.write_csv(separator="\t").encode())
 
 
 def print_note(text: str) -> None:

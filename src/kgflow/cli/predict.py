@@ -1,25 +1,14 @@
 """kgflow predict."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from kgflow.cli.output import (
-    Adaptive,
-    ByRelation,
-    Coverage,
-    Device,
-    Json,
-    RunPath,
-    check_coverage_flags,
-    check_writable,
-    frame_rows,
-    print_note,
-    show_json,
-    table,
-)
+from kgflow.cli.options import Device, Json, PredictionSetOptions, RunPath, TsvOut, option_groups
+from kgflow.cli.output import check_writable, frame_rows, print_note, show_json, table, write_tsv
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
@@ -31,109 +20,138 @@ if TYPE_CHECKING:
     from kgflow.runs.predictor import Predictor
     from kgflow.runs.run import Run
 
-COLUMNS = ("rank", "answer", "score", "probability", "uncertainty", "known")
+COLUMNS = ("rank", "answer", "score", "probability", "certainty", "known")
 MAX_NAMES = 10
 """Largest number of names in a note."""
 
 
-def predict(
-    run: RunPath,
-    head: Annotated[str | None, typer.Option(help="Name or label of the head.")] = None,
-    relation: Annotated[str | None, typer.Option(help="Name of the relation.")] = None,
-    tail: Annotated[str | None, typer.Option(help="Name or label of the tail.")] = None,
+@dataclass(frozen=True)
+class QueryOptions:
+    """One query, or a file of queries."""
+
+    panel: ClassVar[str] = "Query"
+
+    head: Annotated[str | None, typer.Option(help="Name or label of the head.")] = None
+    relation: Annotated[str | None, typer.Option(help="Name of the relation.")] = None
+    tail: Annotated[str | None, typer.Option(help="Name or label of the tail.")] = None
     file: Annotated[
         Path | None,
         typer.Option(
             help="File of queries: head TAB relation TAB tail, with ? for the unknown one."
         ),
-    ] = None,
-    k: Annotated[int, typer.Option("-k", help="Number of answers to each query.")] = 10,
-    new: Annotated[bool, typer.Option("--new", help="Exclude known facts.")] = False,
-    type_: Annotated[
+    ] = None
+
+    def queries(self) -> list["TripleQuery"]:
+        """Return the queries."""
+        from kgflow.runs.answers import TripleQuery
+
+        if self.file is None:
+            return [TripleQuery(self.head, self.relation, self.tail)]
+        if self.head or self.relation or self.tail:
+            raise KgflowError("use either --file or --head, --relation and --tail")
+        return list(_read(self.file))
+
+
+@dataclass(frozen=True)
+class AnswerOptions:
+    """Number and kind of answers."""
+
+    panel: ClassVar[str] = "Answers"
+
+    k: Annotated[int, typer.Option("-k", help="Number of answers to each query.")] = 10
+    new: Annotated[bool, typer.Option("--new", help="Exclude known facts.")] = False
+    types: Annotated[
         list[str] | None, typer.Option("--type", help="Type of the answers (repeatable).")
-    ] = None,
+    ] = None
     explain: Annotated[
         int, typer.Option(min=0, help="Explain this many of the best answers to each query.")
-    ] = 0,
-    coverage: Coverage = None,
-    by_relation: ByRelation = False,
-    adaptive: Adaptive = False,
-    out: Annotated[Path | None, typer.Option(help="TSV file to write instead of printing.")] = None,
+    ] = 0
+
+
+@option_groups
+def predict(
+    run: RunPath,
+    query: QueryOptions,
+    wanted: AnswerOptions,
+    sets: PredictionSetOptions,
+    out: TsvOut = None,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
     """Predict the missing head, relation or tail of a fact, from the other two.
 
-    Answers have a score, a probability and an uncertainty. Explanations are rules that imply an
-    answer from training facts, and similar training facts.
+    Answers have a score, a probability, and a certainty: a percentile among the entities (or
+    relations) of the graph. Explanations are rules that imply an answer from training facts, and
+    similar training facts.
 
     With --coverage 0.9, compute prediction sets instead of the k best answers: a set contains the
     missing answer with probability 0.9. Known answers are excluded, and -k answers are printed.
 
     Example: kgflow predict runs/world --head France --relation borders -k 5 --explain 1
     """
-    from kgflow.runs.answers import TripleQuery
     from kgflow.runs.run import Run
 
-    if file is not None and (head or relation or tail):
-        raise KgflowError("use either --file or --head, --relation and --tail")
-    questions = list(_read(file)) if file else [TripleQuery(head, relation, tail)]
-    check_coverage_flags(coverage, by_relation, adaptive)
-    if coverage is not None and type_:
-        raise KgflowError(
-            "--type cannot be used with --coverage: prediction sets are for all entities"
-        )
-    if coverage is not None and explain:
-        raise KgflowError("--explain cannot be used with --coverage: leave one out")
-    if explain and out is not None and not json:
-        raise KgflowError(
-            "--explain cannot be written to a TSV file: leave out --out, or add --json"
-        )
-    if out is not None:
-        check_writable(out)
+    queries = query.queries()
+    _check(wanted, sets, out, json)
     opened = Run.open(run, device)
-    if k < 1:
-        raise KgflowError(f"k is {k}: ask for 1 answer or more")
-    sets = [] if coverage is None else _sets(opened, questions, coverage, by_relation, adaptive)
-    if sets:
-        import polars as pl
-
-        numbered = (s.answers.with_columns(query=pl.lit(i)) for i, s in enumerate(sets, start=1))
-        answers = pl.concat(numbered)
-    else:
-        answers = opened.predictor.predict(questions, k, new, type_ or ())
+    found = [] if sets.coverage is None else _sets(opened, queries, sets)
+    answers = (
+        _concat(found)
+        if found
+        else opened.predictor.predict(queries, wanted.k, wanted.new, wanted.types or ())
+    )
     if out is not None:
-        from kgflow.io import write_atomic
-
-        write_atomic(out, answers.write_csv(separator="\t").encode())
-    explanations = _explain(opened, answers, explain) if explain else {}
-    if json:
-        if sets:
-            show_json({"prediction_sets": [found.to_dict() for found in sets]})
-            return
+        write_tsv(out, answers)
+    explanations = _explain(opened, answers, wanted.explain) if wanted.explain else {}
+    if json and found:
+        show_json({"prediction_sets": [one.to_dict() for one in found]})
+    elif json:
         rows = answers.to_dicts()
-        for i, found in explanations.items():
-            rows[i]["explanations"] = [explanation.to_dict() for explanation in found]
+        for i, reasons in explanations.items():
+            rows[i]["explanations"] = [reason.to_dict() for reason in reasons]
         show_json({"answers": rows})
     elif out is None:
-        _show_sets(sets, k) if sets else _show(questions, answers)
+        _show_sets(found, wanted.k) if found else _show(queries, answers)
         _show_explanations(answers, explanations)
     if not json:
         _warn(opened.predictor, answers)
 
 
+def _check(wanted: AnswerOptions, sets: PredictionSetOptions, out: Path | None, json: bool) -> None:
+    if wanted.k < 1:
+        raise KgflowError(f"k is {wanted.k}: give 1 or more")
+    if sets.coverage is not None and wanted.types:
+        raise KgflowError(
+            "--type cannot be used with --coverage: prediction sets are for all entities"
+        )
+    if sets.coverage is not None and wanted.explain:
+        raise KgflowError("--explain cannot be used with --coverage: leave one out")
+    if wanted.explain and out is not None and not json:
+        raise KgflowError(
+            "--explain cannot be written to a TSV file: leave out --out, or add --json"
+        )
+    if out is not None:
+        check_writable(out)
+
+
 def _sets(
-    run: "Run", questions: list["TripleQuery"], coverage: float, by_relation: bool, adaptive: bool
+    run: "Run", queries: list["TripleQuery"], options: PredictionSetOptions
 ) -> list["PredictionSet"]:
     from kgflow.cli.progress import progress_bar
 
+    kind = (options.coverage or 0.0, options.by_relation, options.adaptive)
     with progress_bar("prediction sets") as progress:
         sets = []
-        for done, q in enumerate(questions, start=1):
-            names = (q.head, q.relation, q.tail)
-            sets.append(run.prediction_set(*names, coverage, by_relation, adaptive))
-            progress(done / len(questions))
+        for done, q in enumerate(queries, start=1):
+            sets.append(run.prediction_set(q.head, q.relation, q.tail, *kind))
+            progress(done / len(queries))
     return sets
+
+
+def _concat(sets: list["PredictionSet"]) -> "pl.DataFrame":
+    import polars as pl
+
+    return pl.concat(s.answers.with_columns(query=pl.lit(i)) for i, s in enumerate(sets, start=1))
 
 
 def _show_sets(sets: list["PredictionSet"], k: int) -> None:
@@ -169,10 +187,10 @@ def _read(path: Path) -> Iterator["TripleQuery"]:
         yield TripleQuery(head, relation, tail, source=f"{path}:{number}")
 
 
-def _show(questions: list["TripleQuery"], answers: "pl.DataFrame") -> None:
+def _show(queries: list["TripleQuery"], answers: "pl.DataFrame") -> None:
     import polars as pl
 
-    for number, q in enumerate(questions, start=1):
+    for number, q in enumerate(queries, start=1):
         own = answers.filter(pl.col("query") == number)
         title = f"({q.head or '?'}, {q.relation or '?'}, {q.tail or '?'})"
         table(title, COLUMNS, frame_rows(own, COLUMNS))

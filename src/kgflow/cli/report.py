@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgflow.cli.output import Device, Json, check_writable, show_json
+from kgflow.cli.options import Device, Json, Split
+from kgflow.cli.output import check_writable, show_json
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
@@ -21,9 +22,7 @@ def report(
         list[str] | None,
         typer.Option(help="Name or label of an entity to show (repeatable, at most six)."),
     ] = None,
-    split: Annotated[
-        str, typer.Option(help="Split to evaluate on: train, valid or test.")
-    ] = "test",
+    split: Split = "test",
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
@@ -73,16 +72,9 @@ def _to_dict(written: "Report") -> dict[str, Any]:
             for name, run, e in zip(names, context.runs, context.evaluations, strict=True)
         ],
         "comparisons": [
-            {
-                "first": names[0],
-                "second": name,
-                "difference": comparison.difference.mean,
-                "low": comparison.difference.low,
-                "high": comparison.difference.high,
-                "wins": comparison.wins,
-                "ties": comparison.ties,
-                "losses": comparison.losses,
-            }
-            for name, comparison in zip(names[1:], context.comparisons, strict=True)
+            {"first": names[0], "second": name, "difference": c.difference.mean}
+            | {"low": c.difference.low, "high": c.difference.high}
+            | {"wins": c.wins, "ties": c.ties, "losses": c.losses}
+            for name, c in zip(names[1:], context.comparisons, strict=True)
         ],
     }

@@ -5,16 +5,8 @@ from typing import Annotated
 
 import typer
 
-from kgflow.cli.output import (
-    Device,
-    Json,
-    RunPath,
-    check_image_path,
-    frame_rows,
-    print_note,
-    show_json,
-    table,
-)
+from kgflow.cli.options import Device, Json, RunPath
+from kgflow.cli.output import check_image_path, frame_rows, print_note, show_json, table
 
 COLUMNS = ("rule", "support", "confidence", "model_confidence", "distance", "agreement")
 
@@ -44,13 +36,14 @@ def rules(
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """List the rules that are true in the model or in the graph.
+    """List rules that are true in the model or in the graph, with their evidence.
 
-    support: pairs of entities for which the body is true in the facts of all splits. confidence:
-    share of them for which the head is true. model_confidence: the same for triples that the model
-    classifies as true, from 0 (chance) to 1 (as for training facts). distance: distance of body and
-    head as functions, from 0 (equal) to 1 (mean of two relations). agreement: where the confidence
-    is at least 0.5.
+    - support: number of pairs of entities for which the body is true in the facts of all splits
+    - confidence: share of these pairs for which the head is true
+    - model_confidence: the same for triples that the model classifies as true, from 0 (chance) to
+      1 (as for training facts)
+    - distance: distance of body and head as functions, from 0 (equal) to 1 (mean of two relations)
+    - agreement: where the confidence is at least 0.5: in the model, in the graph, in both
 
     Example: kgflow rules runs/world --kind inverse
     """

@@ -2,50 +2,45 @@
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
-from kgflow.cli.options import option_groups
-from kgflow.cli.output import Device, Json, RunPath, print_note, show_json
+from kgflow.cli.options import Device, Json, RunPath, option_groups
+from kgflow.cli.output import print_note, show_json
 from kgflow.errors import KgflowError
 
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
-NETWORK, SEARCH = "Network", "Search"
 
 
 @dataclass(frozen=True)
 class NetworkOptions:
-    """Where the server listens, and who may send requests."""
+    """Network address, and limits of requests."""
 
-    host: Annotated[
-        str, typer.Option(help="Network address to listen on.", rich_help_panel=NETWORK)
-    ] = "127.0.0.1"
+    panel: ClassVar[str] = "Network"
+
+    host: Annotated[str, typer.Option(help="Network address to listen on.")] = "127.0.0.1"
     port: Annotated[
         int,
         typer.Option(
             min=0, max=65535, help="Port to listen on; 0 for any free port.",
-            rich_help_panel=NETWORK,
         ),
     ] = 8000  # fmt: skip
     token: Annotated[
         str | None,
         typer.Option(
-            envvar="KGFLOW_TOKEN", rich_help_panel=NETWORK,
+            envvar="KGFLOW_TOKEN",
             help="Bearer token that requests must send; safer in the environment variable.",
         ),
     ] = None  # fmt: skip
     cors: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Origin whose pages may send requests; repeatable.", rich_help_panel=NETWORK
-        ),
+        typer.Option(help="Origin whose pages may send requests (repeatable)."),
     ] = None
     max_queue: Annotated[
         int,
         typer.Option(
             min=1, help="Largest number of waiting queries; more get status 503.",
-            rich_help_panel=NETWORK,
         ),
     ] = 2048  # fmt: skip
 
@@ -66,18 +61,18 @@ class NetworkOptions:
 class IndexOptions:
     """Search method of the server."""
 
+    panel: ClassVar[str] = "Search"
+
     index: Annotated[
         str,
         typer.Option(
             help="Search method: exact, or a faiss index: flat, ivf or hnsw.",
-            rich_help_panel=SEARCH,
         ),
     ] = "exact"
     min_recall: Annotated[
         float,
         typer.Option(
             min=0, max=1, help="Lowest recall@10 of an index; below it, search is exact.",
-            rich_help_panel=SEARCH,
         ),
     ] = 0.99  # fmt: skip
 

@@ -1,14 +1,23 @@
 """kgflow train."""
 
-import tomllib
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from kgflow.cli.output import Device, Json, print_note, show_json
-from kgflow.cli.source import DATA_HELP, ColumnsText, Labels, Types, open_data
+from kgflow.cli.options import (
+    DATA_HELP,
+    Device,
+    FileOptions,
+    Force,
+    Json,
+    open_data,
+    option_groups,
+    parse_setting,
+)
+from kgflow.cli.output import print_note, show_json
 from kgflow.config import Experiment, expand, merge, read_toml
 from kgflow.errors import KgflowError
 
@@ -28,11 +37,9 @@ FLAGS = {
 }
 """Settings that have a flag of their own."""
 
-SETTINGS = "Settings"
-
 
 class TrainCommand(TyperCommand):
-    """A command that takes the help of its flags from the settings, when help is asked for."""
+    """A command that takes the help of its flags from the settings."""
 
     def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401
         """Fill in the descriptions and defaults of settings."""
@@ -46,47 +53,78 @@ class TrainCommand(TyperCommand):
         super().format_help(ctx, formatter)
 
 
-def _setting() -> Any:  # noqa: ANN401
-    return typer.Option(rich_help_panel=SETTINGS)
+@dataclass(frozen=True)
+class SettingOptions:
+    """Settings of the experiment; help of the flags is that of the settings."""
 
+    panel: ClassVar[str] = "Settings"
 
-def train(
-    data: Annotated[str | None, typer.Argument(metavar="DATA", help=DATA_HELP)] = None,
     config: Annotated[
-        Path | None,
-        typer.Option(help="Experiment file (TOML); flags override it.", rich_help_panel=SETTINGS),
-    ] = None,
-    model: Annotated[str | None, _setting()] = None,
-    dim: Annotated[int | None, _setting()] = None,
-    epochs: Annotated[int | None, _setting()] = None,
-    batch_size: Annotated[int | None, _setting()] = None,
-    lr: Annotated[float | None, _setting()] = None,
-    loss: Annotated[str | None, _setting()] = None,
-    margin: Annotated[float | None, _setting()] = None,
-    seed: Annotated[int | None, _setting()] = None,
-    set_: Annotated[
+        Path | None, typer.Option(help="Experiment file (TOML); flags override it.")
+    ] = None
+    model: Annotated[str | None, typer.Option()] = None
+    dim: Annotated[int | None, typer.Option()] = None
+    epochs: Annotated[int | None, typer.Option()] = None
+    batch_size: Annotated[int | None, typer.Option()] = None
+    lr: Annotated[float | None, typer.Option()] = None
+    loss: Annotated[str | None, typer.Option()] = None
+    margin: Annotated[float | None, typer.Option()] = None
+    seed: Annotated[int | None, typer.Option()] = None
+    set: Annotated[
         list[str] | None,
         typer.Option(
-            "--set",
             metavar="KEY=VALUE",
-            help="Any other setting; repeatable. `kgflow settings` lists all.",
-            rich_help_panel=SETTINGS,
+            help="Any other setting (repeatable); `kgflow settings` lists all.",
         ),
-    ] = None,
-    columns: ColumnsText = None,
-    labels: Labels = None,
-    types: Types = None,
+    ] = None
+
+    def experiment(self, data: str | None) -> Experiment:
+        """Return the experiment of the file, changed by the flags."""
+        if data is None and self.config is None:
+            raise KgflowError("give DATA to train on, --config FILE, or --resume RUN")
+        from kgflow.runs.build import complete
+
+        given = _given(self)
+        changes = dict(map(parse_setting, self.set or ()))
+        changes |= {key: given[flag] for flag, key in FLAGS.items() if flag in given}
+        changes |= {} if data is None else {"data": data}
+        if self.config is None:
+            return complete(expand(changes), "command line")
+        return complete(merge(read_toml(self.config), expand(changes)), str(self.config))
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """Directory of the run."""
+
+    panel: ClassVar[str] = "Output"
+
     out: Annotated[
-        Path | None,
-        typer.Option(help="Run directory. Default: runs/<data>-<model>-<date>."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing run.")] = False,
+        Path | None, typer.Option(help="Run directory. Default: runs/DATA-MODEL-DATE.")
+    ] = None
+    force: Force = False
+    tensorboard: Annotated[
+        Path | None, typer.Option(help="Directory for TensorBoard event files.")
+    ] = None
+
+    def callbacks(self) -> list["Callback"]:
+        """Return the callbacks that write further files."""
+        if self.tensorboard is None:
+            return []
+        from kgflow.training.callbacks import TensorBoard
+
+        return [TensorBoard(self.tensorboard)]
+
+
+@option_groups
+def train(
+    settings: SettingOptions,
+    files: FileOptions,
+    output: OutputOptions,
+    data: Annotated[str | None, typer.Argument(metavar="DATA", help=DATA_HELP)] = None,
     resume: Annotated[
         Path | None,
         typer.Option(metavar="RUN", help="Resume an interrupted run from its last checkpoint."),
-    ] = None,
-    tensorboard: Annotated[
-        Path | None, typer.Option(help="Directory for TensorBoard event files.")
     ] = None,
     device: Device = "cpu",
     json: Json = False,
@@ -95,80 +133,51 @@ def train(
 
     Example: kgflow train world --model nfe-1 --dim 64 --set training.loss.dropout=0.2
     """
-    given = {k: v for k, v in locals().items() if v is not None and v is not False}
+    from kgflow.cli.progress import ProgressBar, stop_signals
+
     if resume is not None:
-        _only(given, "resume", "device", "tensorboard", "json")
-        _report(_resume(resume, device, tensorboard), json)
+        given = {"DATA": data} | _given(settings) | _given(files) | _given(output)
+        _check_resume(given)
+        from kgflow.runs.store import read_run
+        from kgflow.runs.training import resume as continue_run
+
+        epochs = read_run(resume)[0].training.epochs
+        with stop_signals() as requested, ProgressBar(epochs) as bar:
+            callbacks = [bar, *output.callbacks()]
+            run = continue_run(resume, device, callbacks, lambda: bool(requested))
+        _report(run, json)
         return
-    experiment = _experiment(data, config, given)
-    if out is not None:
+    experiment = settings.experiment(data)
+    if output.out is not None:
         from kgflow.runs.store import check_free
 
-        check_free(out, force)
-    triples = open_data(experiment.data, columns, labels, types)
-    from kgflow.cli.progress import ProgressBar, stop_signals
+        check_free(output.out, output.force)
+    triples = open_data(experiment.data, files)
     from kgflow.runs.training import run_experiment
 
-    with stop_signals() as asked, ProgressBar(experiment.training.epochs) as bar:
-        callbacks = [bar, *_trackers(tensorboard)]
+    with stop_signals() as requested, ProgressBar(experiment.training.epochs) as bar:
         run = run_experiment(
-            experiment, triples, out, force, device, callbacks, lambda: bool(asked)
+            experiment,
+            triples,
+            output.out,
+            output.force,
+            device,
+            [bar, *output.callbacks()],
+            lambda: bool(requested),
         )
     _report(run, json)
 
 
-def _only(given: dict[str, Any], *allowed: str) -> None:
-    for name in given.keys() - set(allowed):
-        flag = "DATA" if name == "data" else f"--{name.strip('_').replace('_', '-')}"
-        raise KgflowError(f"{flag} cannot be combined with --resume: a run keeps its settings")
+def _given(options: SettingOptions | FileOptions | OutputOptions) -> dict[str, Any]:
+    """Return the options that were given, by name."""
+    return {k: v for k, v in asdict(options).items() if v is not None and v is not False}
 
 
-def _experiment(data: str | None, config: Path | None, given: dict[str, Any]) -> Experiment:
-    if data is None and config is None:
-        raise KgflowError("give DATA to train on, --config FILE, or --resume RUN")
-    from kgflow.runs.build import complete
-
-    changes = dict(map(parse_setting, given.get("set_", [])))
-    changes |= {key: given[flag] for flag, key in FLAGS.items() if flag in given}
-    changes |= {} if data is None else {"data": data}
-    if config is None:
-        return complete(expand(changes), "command line")
-    return complete(merge(read_toml(config), expand(changes)), str(config))
-
-
-def parse_setting(text: str) -> tuple[str, Any]:
-    """Parse KEY=VALUE; the value is a TOML value, or else a string.
-
-    Example:
-        >>> parse_setting("training.loss.margin=2.5"), parse_setting("model.x0=uniform")
-        (('training.loss.margin', 2.5), ('model.x0', 'uniform'))
-    """
-    key, sign, value = text.partition("=")
-    if not sign or not key.strip():
-        raise KgflowError(f"--set takes KEY=VALUE, such as training.loss.margin=2, not '{text}'")
-    try:
-        return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key.strip(), value.strip()
-
-
-def _trackers(tensorboard: Path | None) -> list["Callback"]:
-    if tensorboard is None:
-        return []
-    from kgflow.training.callbacks import TensorBoard
-
-    return [TensorBoard(tensorboard)]
-
-
-def _resume(directory: Path, device: str, tensorboard: Path | None) -> "Run":
-    from kgflow.cli.progress import ProgressBar, stop_signals
-    from kgflow.runs.store import read_run
-    from kgflow.runs.training import resume
-
-    config, _ = read_run(directory)
-    with stop_signals() as asked, ProgressBar(config.training.epochs) as bar:
-        callbacks = [bar, *_trackers(tensorboard)]
-        return resume(directory, device, callbacks, lambda: bool(asked))
+def _check_resume(given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        if value is not None and name != "tensorboard":
+            flag = name if name == "DATA" else f"--{name.replace('_', '-')}"
+            raise KgflowError(f"{flag} cannot be combined with --resume: a run keeps its settings")
 
 
 def _report(run: "Run", json: bool) -> None:

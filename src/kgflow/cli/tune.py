@@ -3,13 +3,12 @@
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from kgflow.cli.options import option_groups
-from kgflow.cli.output import Device, Json, check_writable, print_note, show_json, table
-from kgflow.cli.source import Source, open_data
+from kgflow.cli.options import Device, Json, Source, open_data, option_groups
+from kgflow.cli.output import check_writable, print_note, show_json, table
 from kgflow.errors import KgflowError, suggest
 
 if TYPE_CHECKING:
@@ -19,24 +18,20 @@ if TYPE_CHECKING:
 SHOWN_TRIALS = 10
 """Number of trials in the printed table."""
 
-TRIALS, SEARCH, REDUCTION = "Trials", "Search", "Reduced graph"
-
 
 @dataclass(frozen=True)
 class TrialOptions:
     """Settings that all trials share."""
 
-    model: Annotated[str, typer.Option(help="Name of the model.", rich_help_panel=TRIALS)] = "nfe-1"
-    dim: Annotated[
-        int | None, typer.Option(help="Dimension n of the model.", rich_help_panel=TRIALS)
-    ] = None
+    panel: ClassVar[str] = "Trials"
+
+    model: Annotated[str, typer.Option(help="Name of the model.")] = "nfe-1"
+    dim: Annotated[int | None, typer.Option(help="Dimension n of the model.")] = None
     epochs: Annotated[
         int | None,
-        typer.Option(min=1, help="Number of epochs of each trial.", rich_help_panel=TRIALS),
+        typer.Option(min=1, help="Number of epochs of each trial."),
     ] = None
-    seed: Annotated[
-        int, typer.Option(min=0, help="Random seed of each trial.", rich_help_panel=TRIALS)
-    ] = 0
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of each trial.")] = 0
 
     def experiment(self, data: str) -> dict[str, Any]:
         """Return the keys of the experiment that are not searched."""
@@ -47,44 +42,42 @@ class TrialOptions:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How hyperparameters are searched."""
+    """Method and length of the search."""
+
+    panel: ClassVar[str] = "Search"
 
     protocol: Annotated[
         str,
         typer.Option(
             help="Tuning protocol: paper (grids, one hyperparameter after the other), tpe or "
             "hyperband.",
-            rich_help_panel=SEARCH,
         ),
     ] = "paper"
     trials: Annotated[
         int | None,
         typer.Option(
             min=1, help="Number of trials; 26 for paper, 30 for tpe, 60 for hyperband by default.",
-            rich_help_panel=SEARCH,
         ),
     ] = None  # fmt: skip
     storage: Annotated[
         Path | None,
         typer.Option(
             help="SQLite file of the study, to continue it or to share it between processes.",
-            rich_help_panel=SEARCH,
         ),
     ] = None
-    jobs: Annotated[
-        int, typer.Option(min=1, help="Number of parallel processes.", rich_help_panel=SEARCH)
-    ] = 1
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1
 
 
 @dataclass(frozen=True)
 class ReductionOptions:
     """Search on a smaller graph."""
 
+    panel: ClassVar[str] = "Reduced graph"
+
     reduce: Annotated[
         float,
         typer.Option(
             help="Search on a smaller graph with this fraction of the triples.",
-            rich_help_panel=REDUCTION,
         ),
     ] = 1.0
     reduce_by: Annotated[
@@ -92,7 +85,6 @@ class ReductionOptions:
         typer.Option(
             help="Method of reduction: core (k-core, the default) or sample (triples between "
             "random entities).",
-            rich_help_panel=REDUCTION,
         ),
     ] = None
 

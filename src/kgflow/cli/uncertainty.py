@@ -1,19 +1,13 @@
 """kgflow uncertainty."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from kgflow.cli.output import (
-    Device,
-    Json,
-    RunPath,
-    check_image_path,
-    print_note,
-    show_json,
-    table,
-)
+from kgflow.cli.options import Device, Json, RunPath, option_groups
+from kgflow.cli.output import check_image_path, print_note, show_json, table
 from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
@@ -34,31 +28,59 @@ TRIPLE = (
 )
 
 
-def uncertainty(
-    run: RunPath,
+@dataclass(frozen=True)
+class Selection:
+    """Entities, relations and triple to show; without them, an overview."""
+
+    panel: ClassVar[str] = "Selection"
+
     entity: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(help="Name or label of an entity to describe in detail (repeatable)."),
-    ] = [],  # noqa: B006
+    ] = None
     relation: Annotated[
-        list[str], typer.Option(help="Name of a relation to show (repeatable).")
-    ] = [],  # noqa: B006
+        list[str] | None, typer.Option(help="Name of a relation to show (repeatable).")
+    ] = None
     triple: Annotated[
         tuple[str, str, str] | None,
-        typer.Option(help="Triple to show the entropy changes of.", metavar="HEAD RELATION TAIL"),
-    ] = None,
+        typer.Option(help="Triple whose entropy changes to show.", metavar="HEAD RELATION TAIL"),
+    ] = None
     k: Annotated[
-        int, typer.Option("-k", min=1, help="Number of the most and least certain ones to show.")
-    ] = 10,
+        int,
+        typer.Option("-k", min=1, help="Number of most and of least certain entities to show."),
+    ] = 10
+
+    def find(self, run: "Run") -> dict[str, Any]:
+        """Return the rows of each table, by its key in `TABLES`."""
+        from kgflow.analysis import profile, relation_uncertainty, triple_uncertainty
+
+        found: dict[str, Any] = {}
+        if self.entity:
+            found["entities"] = [profile(run, name).to_dict() for name in self.entity]
+        if self.relation:
+            wanted = [run.data.relations[i] for i in run.data.relations.ids(self.relation)]
+            frame = relation_uncertainty(run)
+            found["relations"] = frame.filter(frame["relation"].is_in(wanted)).to_dicts()
+        if self.triple:
+            found["triples"] = triple_uncertainty(run, [self.triple]).to_dicts()
+        return found or _overview(run, self.k)
+
+
+@option_groups
+def uncertainty(
+    run: RunPath,
+    selection: Selection,
     coordinate: Annotated[
         str | None,
         typer.Option(help="Coordinate of the densities in the plot: a number from 1, or mean."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="PNG, SVG or PDF file to plot to.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Write a plot to a PNG, SVG or PDF file.")
+    ] = None,
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """Show the certainty of entities and relations, and entropy changes in nats.
+    """Show the certainty of entities and relations, and their entropy changes in nats.
 
     Certainty is a percentile among the entities or relations of the graph. The plot shows the
     densities of the given entities, or else entropy change against degree.
@@ -67,39 +89,19 @@ def uncertainty(
     """
     from kgflow.runs.run import Run
 
-    if coordinate is not None and not (entity and plot):
+    entities = selection.entity or []
+    if coordinate is not None and not (entities and plot):
         raise KgflowError("--coordinate is an option of the density plot: add --entity and --plot")
     if plot is not None:
         check_image_path(plot)
     opened = Run.open(run, device)
-    found = _selected(opened, entity, relation, triple, k)
+    found = selection.find(opened)
     if plot is not None:
-        _plot(opened, entity, coordinate, plot)
+        _plot(opened, entities, coordinate, plot)
     if json:
         show_json(found)
     else:
         _show(found)
-
-
-def _selected(
-    run: "Run",
-    entities: list[str],
-    relations: list[str],
-    triple: tuple[str, str, str] | None,
-    k: int,
-) -> dict[str, Any]:
-    from kgflow.analysis import profile, relation_uncertainty, triple_uncertainty
-
-    found: dict[str, Any] = {}
-    if entities:
-        found["entities"] = [profile(run, name).to_dict() for name in entities]
-    if relations:
-        wanted = [run.data.relations[i] for i in run.data.relations.ids(relations)]
-        frame = relation_uncertainty(run)
-        found["relations"] = frame.filter(frame["relation"].is_in(wanted)).to_dicts()
-    if triple:
-        found["triples"] = triple_uncertainty(run, [triple]).to_dicts()
-    return found or _overview(run, k)
 
 
 def _overview(run: "Run", k: int) -> dict[str, Any]:

@@ -26,6 +26,7 @@ _TYPES: dict[str, type] = {
     "tail_label": str,
     "score": float,
     "probability": float,
+    "certainty": float,
     "uncertainty": float,
     "known": bool,
     "trained": bool,
@@ -37,13 +38,13 @@ def _schema(names: str) -> dict[str, type]:
 
 
 COLUMNS = _schema(
-    "query rank head relation tail answer score probability uncertainty known trained"
+    "query rank head relation tail answer score probability certainty uncertainty known trained"
 )
 """Columns and types of the table of answers."""
 SCORE_COLUMNS = _schema("head relation tail score probability known")
 """Columns and types of the table of scored triples."""
 DISCOVERY_COLUMNS = _schema(
-    "rank head relation tail head_label tail_label score probability uncertainty"
+    "rank head relation tail head_label tail_label score probability certainty uncertainty"
 )
 """Columns and types of the table of discovered triples."""
 

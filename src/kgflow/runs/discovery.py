@@ -120,5 +120,6 @@ def _columns(predictor: Predictor, found: list[Found]) -> dict[str, object]:
         "tail_label": [predictor.data.label(t) for t in tails],
         "score": np.array([row[1] for row in found], dtype=np.float64),
         "probability": np.array([row[0] for row in found], dtype=np.float64),
+        "certainty": [predictor.certainty(t) for t in tails],
         "uncertainty": [predictor.uncertainty(t) for t in tails],
     }

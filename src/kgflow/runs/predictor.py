@@ -181,7 +181,7 @@ class Predictor:
         triple[triple < 0] = answer  # each row lacks one part, so the order is that of the rows
         shown = list(zip(of_relation.tolist(), answer.tolist(), strict=True))
         labels = [self.data.relations[i] if r else self.data.label(i) for r, i in shown]
-        uncertainty = [self.uncertainty(i, "relation" if r else "entity") for r, i in shown]
+        kinds = [(i, "relation" if r else "entity") for r, i in shown]
         columns = {
             "query": query + 1,
             "rank": [rank for count in counts for rank in range(1, count + 1)],
@@ -189,7 +189,8 @@ class Predictor:
             "answer": labels,
             "score": score,
             "probability": self.probability(score, triple[:, 1] + self.relations * of_head),
-            "uncertainty": uncertainty,
+            "certainty": [self.certainty(*kind) for kind in kinds],
+            "uncertainty": [self.uncertainty(*kind) for kind in kinds],
             "known": self.known.contains(*triple.T),
             "trained": self.trained(triple),
         }
@@ -210,6 +211,19 @@ class Predictor:
         entropy = self.entropy[kind]
         return None if entropy is None else float(entropy[i])
 
+    @cached_property
+    def _certainty(self) -> dict[str, Floats | None]:
+        E, R = len(self.data.entities), self.relations
+        sizes = {"entity": E, "relation": R}  # without inverse relations
+        return {
+            k: None if v is None else percentile(-v[: sizes[k]]) for k, v in self.entropy.items()
+        }
+
+    def certainty(self, i: int, kind: str = "entity") -> float | None:
+        """Return the percentile of an entity or relation by certainty, 0 to 100, else None."""
+        found = self._certainty[kind]
+        return None if found is None else float(found[i])
+
     def probability(self, score: Floats, r: Ids) -> Floats:
         """Return calibrated probabilities of scores.
 
@@ -222,3 +236,15 @@ class Predictor:
     def tensor(self, array: Ids) -> Tensor:
         """Copy an array of ids to the device of the model."""
         return self.scorer.tensor(array)
+
+
+def percentile(values: Floats) -> Floats:
+    """Return the percentile of each value among all of them, ``(N,)``; ties count half.
+
+    Example:
+        >>> percentile(np.array([3.0, 1.0, 2.0, 2.0])).tolist()
+        [87.5, 12.5, 50.0, 50.0]
+    """
+    ordered = np.sort(values)
+    below, not_above = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    return 50 * (below + not_above) / max(1, len(values))

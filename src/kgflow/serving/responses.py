@@ -22,7 +22,7 @@ class _Response(BaseModel):
 
 
 def _column(kind: type) -> Any:  # noqa: ANN401
-    # A number that is not finite is null, and so is the uncertainty of a model without one.
+    # A number that is not finite is null, and so is the certainty of a model without one.
     return (kind | None, ...) if kind is float else (kind, ...)
 
 
@@ -144,9 +144,7 @@ class EntityDescription(Entity):
 
     trained: bool
     uncertainty: Annotated[float | None, Field(description="Entropy change in nats.")]
-    certainty: Annotated[
-        float | None, Field(description="Fraction of entities with a larger entropy change.")
-    ]
+    certainty: Annotated[float | None, Field(description="Percentile among entities, 0 to 100.")]
     triple_count: int
     triples: list[KnownTriple]
     measure: Literal["distance", "cosine"]
@@ -184,10 +182,6 @@ class RunDescription(_Response):
     relations: int
     triples: Annotated[dict[str, int], Field(description="Number of triples in each split.")]
     types: list[str]
-    uncertainty_percentiles: Annotated[
-        list[float | None] | None,
-        Field(description="Percentiles 0 to 100 of the entropy change of entities."),
-    ]
     model: dict[str, Any]
     training: dict[str, Any]
     best_epoch: int | None

@@ -120,7 +120,7 @@ class RunService:
         return self.entity_summary(i) | {
             "trained": bool(self.predictor.trained_entities[i]),
             "uncertainty": self.predictor.uncertainty(i),
-            "certainty": self.certainty(i),
+            "certainty": self.predictor.certainty(i),
             "triple_count": count,
             "triples": triples,
             "measure": measure,
@@ -129,17 +129,6 @@ class RunService:
                 for j, value in neighbours
             ],
         }
-
-    def certainty(self, i: int) -> float | None:
-        """Return the fraction of entities with a larger entropy change, if the model has one."""
-        entropy = self.predictor.entropy["entity"]
-        return None if entropy is None else float((entropy > entropy[i]).mean())
-
-    @cached_property
-    def uncertainty_percentiles(self) -> list[float] | None:
-        """Percentiles 0 to 100 of the entropy change of entities, if the model has one."""
-        entropy = self.predictor.entropy["entity"]
-        return None if entropy is None else np.percentile(entropy, np.arange(101)).tolist()
 
     def known_triples(self, i: int, limit: int) -> tuple[int, list[dict[str, str]]]:
         """Return the number of known triples of an entity, and some: as head, then as tail."""
@@ -199,7 +188,6 @@ class RunService:
             "relations": len(data.relations),
             "triples": {split: len(data.split(split)) for split in ("train", "valid", "test")},
             "types": sorted(self.types),
-            "uncertainty_percentiles": self.uncertainty_percentiles,
             "model": config.model.model_dump(),
             "training": config.training.model_dump(),
             "best_epoch": None if config.model.members else self.run.best_epoch,

@@ -1,6 +1,6 @@
 // Ranked answers with probability, certainty and explanation.
 
-import { getRun, post } from "/page/api.js";
+import { post } from "/page/api.js";
 import { el, entityLink, number, relationLink } from "/page/dom.js";
 
 /** A list of answers of `/v1/predict`; `title` returns the heading of an answer. */
@@ -25,20 +25,14 @@ function line(row, title) {
       explainButton(row, box)),
     el("div", { class: "measure" },
       el("meter", { min: 0, max: 1, value: row.probability, "aria-label": `probability ${probability}` }),
-      el("span", {}, probability), row.uncertainty === null ? null : certainty(row)),
+      el("span", {}, probability), row.certainty === null ? null : certainty(row)),
     box);
 }
 
-/** The certainty of the answer: its percentile among all entities. */
+/** The certainty of the answer: its percentile among all entities, or relations. */
 function certainty(row) {
   const title = `Entropy change H(f(x0)) − H(x0) of the answer: ${number(row.uncertainty, 4)} nats; lower is more certain`;
-  const node = el("span", { title }, `entropy change ${number(row.uncertainty)}`);
-  getRun().then(({ uncertainty_percentiles: percentiles }) => {
-    if (percentiles === null || row.target === "relation") return;
-    const below = percentiles.filter((limit) => limit !== null && limit < row.uncertainty).length;
-    node.textContent = `certainty ${Math.max(0, 100 - below)} %`;
-  }, () => {});
-  return node;
+  return el("span", { title }, `certainty ${Math.round(row.certainty)} %`);
 }
 
 function explainButton(row, box) {

@@ -24,7 +24,7 @@ export async function entity({ parameters }) {
       statistics([
         ["known facts", found.triple_count],
         ["entropy change (nats)", found.uncertainty === null ? null : number(found.uncertainty)],
-        ["certainty", found.certainty === null ? null : `${Math.round(100 * found.certainty)} %`],
+        ["certainty", found.certainty === null ? null : `${Math.round(found.certainty)} %`],
       ]),
       el("div", { class: "stack" },
         el("div", { class: "two" },
