@@ -127,9 +127,8 @@ class Comparison:
         gain, (first, second) = self.gain[mask], self.reciprocal[:, mask].mean((1, 2))
         difference = bootstrap(gain.mean(1), self.resamples, self.seed)
         contribution = float(gain.sum() / self.gain.size)
-        return RelationDifference(
-            r, gain.size, float(first), float(second), difference, contribution
-        )
+        mrrs = float(first), float(second)
+        return RelationDifference(r, gain.size, *mrrs, difference, contribution)
 
 
 def bootstrap(values: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Difference:

@@ -39,7 +39,9 @@ def marginal_density(
         coordinate: coordinate, from 1; by default the one that separates these entities best.
     """
     ids, flow = chosen_flow(run, entities)
-    i = _most_separating(flow) if coordinate is None else _checked(coordinate, run.model.dim)
+    i, dim = _most_separating(flow) if coordinate is None else coordinate - 1, run.model.dim
+    if not 0 <= i < dim:
+        raise KgflowError(f"there is no coordinate {coordinate}: give 1 to {dim}")
     z = torch.linspace(0.002, 0.998, POINTS)[:, None, None]
     u = torch.where(flow.f.sign >= 0, flow.variable.icdf(z), flow.variable.icdf(1 - z))
     x, slope = flow.f.forward(u), flow.f.slope(u).abs()
@@ -92,12 +94,6 @@ def _most_separating(flow: Flow) -> int:
     extent = high.amax(0) - low.amin(0)
     separation = (high - low).amin(0) * middle.std(0, correction=0) / extent.square()
     return int(separation.nan_to_num(0, 0, 0).argmax())
-
-
-def _checked(coordinate: int, dim: int) -> int:
-    if not 1 <= coordinate <= dim:
-        raise KgflowError(f"there is no coordinate {coordinate}: give 1 to {dim}")
-    return coordinate - 1
 
 
 def _frame(
@@ -156,17 +152,13 @@ class Profile:
 
 
 def profile(run: Run, entity: str, k: int = 5) -> Profile:
-    """Return the profile of an entity.
-
-    Args:
-        run: trained run.
-        entity: name or label of the entity.
-        k: largest number of relations, coordinates and neighbours.
-    """
+    """Return the profile of an entity, with at most k relations, coordinates and neighbours."""
     entropy, e = entity_entropy(run), run.data.entity_id(entity)
     frame = entity_uncertainty(run)
     (row,) = frame.filter(frame["name"] == run.data.entities[e]).to_dicts()
-    same_type = [i for i in range(len(entropy)) if _share_type(run, e, i)]
+    types, names = run.data.types, run.data.entities
+    own = set(types.get(names[e], ()))
+    same_type = [i for i, name in enumerate(names) if own & set(types.get(name, ()))]
     return Profile(
         **{name: value for name, value in row.items() if name != "name"},
         rank=int((entropy < entropy[e]).sum()) + 1,
@@ -177,11 +169,6 @@ def profile(run: Run, entity: str, k: int = 5) -> Profile:
         quantiles=_quantiles(run, e, k),
         nearest=_nearest(run, e, k),
     )
-
-
-def _share_type(run: Run, e: int, other: int) -> bool:
-    types, names = run.data.types, run.data.entities
-    return bool(set(types.get(names[e], ())) & set(types.get(names[other], ())))
 
 
 def _relations(run: Run, e: int, k: int) -> dict[str, int]:

@@ -98,21 +98,14 @@ class Explainer:
             m = int(bodies[s, s2])
             yield rule, [_forward((h, s, m), R), _forward((m, s2, t), R)]
 
-    def _rules(self, h: int, r: int, t: int, n: int) -> list[Explanation]:
-        found = [
-            (self.evaluator.evaluate(rule), triples)
-            for rule, triples in self.applicable_rules(h, r, t)
-        ]
+    def _rules(self, h: int, r: int, t: int, n: int) -> Iterator[Explanation]:
+        rules = self.applicable_rules(h, r, t)
+        found = [(self.evaluator.evaluate(rule), triples) for rule, triples in rules]
         found = [(rule, triples) for rule, triples in found if rule.agreement == "both"]
-        found.sort(key=lambda pair: pair[0].order)
-        explanations = []
-        for rule, triples in found[:n]:
+        for rule, triples in sorted(found, key=lambda pair: pair[0].order)[:n]:
             words, named = rule.rule.text(self.data.relations.names), self._named(triples)
             text = f"{_join(named)}, and {words}"
-            explanations.append(
-                Explanation(text, named, words, rule.model_confidence, rule.confidence)
-            )
-        return explanations
+            yield Explanation(text, named, words, rule.model_confidence, rule.confidence)
 
     def _similar(self, h: int, r: int, t: int, n: int) -> Iterator[Explanation]:
         for head, tail, distance in self.nearest(h, r, t, n):
@@ -138,15 +131,8 @@ class Explainer:
 def explain(run: Run, head: str, relation: str, tail: str, n: int = 3) -> list[Explanation]:
     """Explain (head, relation, tail) by at most n rules and n similar training triples.
 
-    The rules are true in both the model and the graph; their bodies are training triples. Use an
-    `Explainer` for many triples.
-
-    Args:
-        run: trained run.
-        head: name or label of the head.
-        relation: name of the relation.
-        tail: name or label of the tail.
-        n: largest number of rules, and of similar triples.
+    The rules are true in both the model and the graph; their bodies are training triples. Head and
+    tail are names or labels. Use an `Explainer` for many triples.
 
     Example:
         >>> import kgflow, tempfile

@@ -45,10 +45,6 @@ def layout(run: Run, seed: int = 0) -> Layout:
     Under the squared Wasserstein distance, :math:`|K_s - K_t| = W_2(f_s(x_0), f_t(x_0))`. Up to
     `MAX_TSNE` entities are projected by t-SNE (van der Maaten, Hinton: Visualizing Data using
     t-SNE, 2008), which preserves neighbourhoods; more by the first two principal components.
-
-    Args:
-        run: trained run.
-        seed: random seed.
     """
     from sklearn.decomposition import PCA
 
@@ -98,14 +94,10 @@ class Groups:
 
 
 def groups(data: Dataset, count: int = 6) -> Groups:
-    """Group entities by type, or by role where the data has no types.
+    """Group entities by type, or by role where the data has no types, in at most `count` groups.
 
     A role is being the head or the tail of a relation. Groups are chosen greedily, each to contain
     the most entities without a group.
-
-    Args:
-        data: dataset.
-        count: largest number of groups.
 
     Example:
         >>> from kgflow.data import Triples, Vocabulary
@@ -137,11 +129,8 @@ def _types(data: Dataset) -> tuple[Ids, Ids, list[str]]:
     """Return all pairs of an entity and one of its types, and the names of the types."""
     names = sorted({kind for kinds in data.types.values() for kind in kinds})
     index = {name: i for i, name in enumerate(names)}
-    pairs = [
-        (e, index[kind])
-        for e, name in enumerate(data.entities)
-        for kind in dict.fromkeys(data.types.get(name, ()))
-    ]
+    kinds = [set(data.types.get(name, ())) for name in data.entities]
+    pairs = [(e, index[kind]) for e, own in enumerate(kinds) for kind in own]
     entity, group = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return entity, group, names
 

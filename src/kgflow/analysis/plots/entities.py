@@ -112,14 +112,10 @@ def entity_map(
     names: Sequence[str],
     labels: Sequence[tuple[int, str]],
 ) -> None:
-    """Draw a map of all entities, with a colour and a marker for each group.
+    """Draw a map of all entities, with a colour, a marker and a name for each group.
 
-    Args:
-        axes: axes to draw into.
-        layout: positions of the entities.
-        groups: groups of the entities.
-        names: names of the groups for the legend.
-        labels: ids and labels of entities in order of priority; drawn where they do not overlap.
+    The labels, given with the ids of their entities, are in order of priority; they are drawn where
+    they do not overlap.
     """
     size = float(np.clip(18_000 / len(layout.positions), 5, 30))
     style: dict[str, Any] = {"linewidths": 0.3, "edgecolors": "white"}
@@ -162,13 +158,7 @@ def _draw_labels(axes: "Axes", layout: Layout, labels: Sequence[tuple[int, str]]
 
 
 def overview(run: Run, entities: Sequence[str], path: Path) -> Path:
-    """Write a figure with the learning curve of a run and densities of entities.
-
-    Args:
-        run: trained run.
-        entities: names or labels of entities.
-        path: output file, such as a PNG.
-    """
+    """Write a figure with the learning curve of a run and the densities of entities."""
     with new_figure(10, 3.9) as figure:
         left, right = figure.subplots(1, 2)
         learning_curve(left, run)

@@ -47,26 +47,14 @@ def learning_curve(axes: "Axes", run: Run) -> None:
         twin.set_ylabel("validation MRR (filtered, solid)", color=COLOURS[0])
         twin.set_ylim(0, 1)
         best = max(validated, key=lambda r: r["mrr"])
-        twin.plot(best["epoch"], best["mrr"], "o", color=COLOURS[0], ms=5)
-        twin.annotate(
-            f"best {best['mrr']:.3f}",
-            (best["epoch"], best["mrr"]),
-            xytext=(0, 7),
-            textcoords="offset points",
-            ha="right",
-            color=COLOURS[0],
-        )
+        point = best["epoch"], best["mrr"]
+        twin.plot(*point, "o", color=COLOURS[0], ms=5)
+        style: Any = {"textcoords": "offset points", "ha": "right", "color": COLOURS[0]}
+        twin.annotate(f"best {best['mrr']:.3f}", point, xytext=(0, 7), **style)
 
 
 def dot_plot(axes: "Axes", rows: Names, values: Sequence[Sequence[float]], series: Names) -> None:
-    """Draw a dot plot of MRRs, one row per name and one marker per series.
-
-    Args:
-        axes: axes to draw into.
-        rows: names of the rows, from top to bottom.
-        values: values of each series, one per row.
-        series: names of the series, for the legend.
-    """
+    """Draw a dot plot of MRRs: `values` of each series, with one value per row from the top."""
     y = np.arange(len(rows))
     axes.hlines(y, 0, np.max(values, axis=0), color="#d5d5d5", lw=1.2)
     for i, (name, x) in enumerate(zip(series, values, strict=True)):
@@ -80,14 +68,7 @@ def dot_plot(axes: "Axes", rows: Names, values: Sequence[Sequence[float]], serie
 def interval_plot(
     axes: "Axes", rows: Names, intervals: Sequence[tuple[float, float, float]], label: str
 ) -> None:
-    """Draw means with confidence intervals, one row per name, and a line at zero.
-
-    Args:
-        axes: axes to draw into.
-        rows: names of the rows, from top to bottom.
-        intervals: mean, lower and upper bound of each row.
-        label: label of the x axis.
-    """
+    """Draw the mean, lower and upper bound of each row from the top, and a line at zero."""
     mean, low, high = np.array(intervals).T
     y = np.arange(len(rows))
     axes.axvline(0, color="#606060", lw=1)
@@ -102,14 +83,7 @@ def interval_plot(
 def rank_heatmap(
     axes: "Axes", first: NDArray[np.float64], second: NDArray[np.float64], names: tuple[str, str]
 ) -> None:
-    """Draw the counts of queries by their ranks under two models.
-
-    Args:
-        axes: axes to draw into.
-        first: ranks by the first model (x axis), ``(N,)``.
-        second: ranks by the second model (y axis), ``(N,)``.
-        names: names of the two models.
-    """
+    """Draw the counts of queries by their ranks under two models, ``(N,)`` each."""
     from matplotlib.patches import Rectangle
 
     count, _, _ = np.histogram2d(second.ravel(), first.ravel(), [RANK_EDGES, RANK_EDGES])
@@ -125,20 +99,17 @@ def rank_heatmap(
     axes.set(xlabel=f"rank by {names[0]}", ylabel=f"rank by {names[1]}")
     axes.tick_params(length=0)
     axes.grid(visible=False)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
 
 
 def coverage_plot(axes: "Axes", coverages: Sequence[Mapping[str, Any]]) -> None:
     """Draw measured against nominal coverage, with 99 % intervals of valid prediction sets.
 
-    Args:
-        axes: axes to draw into.
-        coverages: `Coverage.to_dict` for several nominal coverages.
+    Each element of `coverages` is a `Coverage.to_dict`.
     """
-    nominal = [100 * row["nominal"] for row in coverages]
-    measured = [100 * row["measured"] for row in coverages]
-    low, high = ([100 * row[key] for row in coverages] for key in ("low", "high"))
+    nominal, measured, low, high = (
+        [100 * row[key] for row in coverages] for key in ("nominal", "measured", "low", "high")
+    )
     start = min(*nominal, *measured, *low) - 5
     axes.plot([start, 100], [start, 100], color="#888888", lw=1, label="nominal")
     axes.vlines(nominal, low, high, color="#b9b9b9", lw=9, label="99 % interval if valid")

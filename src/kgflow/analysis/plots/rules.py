@@ -21,11 +21,7 @@ BINS = 30
 def rule_histograms(axes: Sequence["Axes"], run: Run, deviation: Deviation, title: str) -> None:
     """Draw histograms of a rule's deviations, and of those with other relations, over coordinates.
 
-    Args:
-        axes: axes for the scales and axes for the shifts.
-        run: trained run.
-        deviation: deviation of the rule.
-        title: title of the first axes.
+    The first axes show the scales, the second the shifts; the first have the title.
     """
     own = deviation.values(run.model)
     others = [other.values(run.model) for other in deviation.alternatives(run.model)]
@@ -71,17 +67,9 @@ def _histogram(axis: "Axes", own: torch.Tensor, rest: torch.Tensor) -> None:
     ordered = torch.cat([own, rest]).double().sort().values
     top = float(ordered[int(0.99 * (len(ordered) - 1))]) or 1.0
     bins = torch.linspace(0, top, BINS + 1).tolist()
-    styles: list[dict[str, Any]] = [
-        {"color": COLOURS[0], "alpha": 0.85, "label": "this rule"},
-        {
-            "histtype": "step",
-            "color": COLOURS[1],
-            "ls": DASHES[1],
-            "lw": 1.6,
-            "label": "other relations",
-        },
-    ]
-    for values, style in zip((own, rest), styles, strict=True):
+    filled: Any = {"color": COLOURS[0], "alpha": 0.85, "label": "this rule"}
+    line: Any = {"color": COLOURS[1], "ls": DASHES[1], "lw": 1.6, "label": "other relations"}
+    for values, style in ((own, filled), (rest, {"histtype": "step", **line})):
         if len(values):
             weights = [1 / len(values)] * len(values)
             # Larger values count in the last bin, so that shares add up to one.

@@ -9,10 +9,14 @@ from pathlib import Path
 from string import Template
 
 from kgflow.analysis.plots.style import new_figure
-from kgflow.analysis.report.content import Content, Paragraph, Plot, all_plots, tag
-from kgflow.analysis.report.section import ReportContext, Section, registered_sections
+from kgflow.analysis.report.content import Content, Plot, all_plots, tag
+from kgflow.analysis.report.section import (
+    ReportContext,
+    Section,
+    contents_or_reason,
+    registered_sections,
+)
 from kgflow.analysis.rules.rule import Progress
-from kgflow.errors import KgflowError
 from kgflow.io import write_atomic
 from kgflow.runs.run import Run
 
@@ -85,7 +89,7 @@ def write_report(
     chosen = [section for section in chosen if section.applies_to(context)]
     contents: list[list[Content]] = []
     for done, section in enumerate(chosen, start=1):
-        contents.append(_contents(section, context))
+        contents.append(contents_or_reason(section.contents, context))
         progress(EVALUATION_SHARE + (1 - EVALUATION_SHARE) * done / len(chosen))
     plots = _write_plots(plot_folder(out), [p for part in contents for p in all_plots(part)])
     write_atomic(out, _page(context, chosen, contents).encode())
@@ -95,13 +99,6 @@ def write_report(
 def plot_folder(out: Path) -> Path:
     """Return the folder of a report's plots."""
     return out.with_name(f"{out.stem}_files")
-
-
-def _contents(section: Section, context: ReportContext) -> list[Content]:
-    try:
-        return list(section.contents(context))
-    except KgflowError as error:
-        return [Paragraph(f"{error}.")]
 
 
 def _write_plots(directory: Path, plots: Sequence[Plot]) -> tuple[Path, ...]:
@@ -117,13 +114,11 @@ def _page(
     context: ReportContext, sections: Sequence[Section], contents: Sequence[Sequence[Content]]
 ) -> str:
     links = (tag("li", tag("a", escape(s.title), href=f"#{s.id}")) for s in sections)
-    parts = (
-        tag("section", f"{_heading(s)}\n" + "\n".join(c.html() for c in part), **_attributes(s))
-        for s, part in zip(sections, contents, strict=True)
-    )
+    parts = (_section(s, part) for s, part in zip(sections, contents, strict=True))
     date = datetime.now(UTC).date().isoformat()
+    models = dict.fromkeys(run.config.model.name for run in context.runs)
     return PAGE.substitute(
-        title=escape(_title(context)),
+        title=escape(f"{', '.join(models)} on {context.data.name}"),
         about=escape(f"Report of kgflow {version('kgflow')}, {date}."),
         style=Path(__file__).with_name("style.css").read_text(encoding="utf-8"),
         contents="".join(links),
@@ -131,14 +126,7 @@ def _page(
     )
 
 
-def _title(context: ReportContext) -> str:
-    models = dict.fromkeys(run.config.model.name for run in context.runs)
-    return f"{', '.join(models)} on {context.data.name}"
-
-
-def _heading(section: Section) -> str:
-    return tag("h2", escape(section.title), id=f"{section.id}-title")
-
-
-def _attributes(section: Section) -> dict[str, str]:
-    return {"id": section.id, "aria-labelledby": f"{section.id}-title"}
+def _section(section: Section, contents: Sequence[Content]) -> str:
+    title = f"{section.id}-title"
+    parts = [tag("h2", escape(section.title), id=title), *(c.html() for c in contents)]
+    return tag("section", "\n".join(parts), id=section.id, **{"aria-labelledby": title})

@@ -1,7 +1,7 @@
 """Base class of report sections, and the runs that a report describes."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
@@ -99,6 +99,11 @@ class ReportContext:
         ranking = evaluation.ranking
         return np.array(self.data.relations.names)[ranking.r % ranking.relations]
 
+    def relation_categories(self, evaluation: Evaluation) -> NDArray[np.str_]:
+        """Return the category of each ranked query's relation: 1-1, 1-N, N-1 or N-N, ``(N,)``."""
+        category = {r.name: r.category for r in self.statistics.by_relation}
+        return np.array([category[name] for name in self.relation_names(evaluation)])
+
     def columns(self, *columns: str) -> tuple[str, ...]:
         """Return column headers, the first one for the run where there are several."""
         return ("run", *columns) if self.several else columns
@@ -107,17 +112,20 @@ class ReportContext:
         """Return a table row, with the name of the run where there are several."""
         return [run, *cells] if self.several else [*cells]
 
-    def each_run(self, make: Callable[[int], Content]) -> SideBySide:
-        """Return the contents of all runs, or the reason why a run does not have it."""
-        return SideBySide([content_or_reason(make, i) for i in range(len(self.runs))])
 
-
-def content_or_reason(make: Callable[[int], Content], i: int) -> Content:
-    """Return the content of run i, or a paragraph with the reason why it does not exist."""
+def contents_or_reason(make: Callable[..., Iterable[Content]], *arguments: object) -> list[Content]:
+    """Return contents, or a paragraph with the reason why they do not exist."""
     try:
-        return make(i)
+        return list(make(*arguments))
     except KgflowError as error:
-        return Paragraph(f"{error}.")
+        return [Paragraph(f"{error}.")]
+
+
+def each_run(context: ReportContext, make: Callable[[ReportContext, int], Content]) -> SideBySide:
+    """Return the contents of all runs, or the reasons why they do not exist, side by side."""
+    runs = range(len(context.runs))
+    parts = [contents_or_reason(lambda i: [make(context, i)], i) for i in runs]
+    return SideBySide([content for part in parts for content in part])
 
 
 class Section(ABC):

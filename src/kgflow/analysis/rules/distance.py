@@ -107,16 +107,10 @@ class RelationDistance:
     def nearest(
         self, heads: int, progress: Progress = lambda share: None
     ) -> Iterator[tuple[int, Tensor, Tensor]]:
-        """Find for each composition of two relations the nearest head.
+        """Yield each first relation with the nearest of the first `heads` relations as head.
 
-        One matrix product per first relation instead of a loop over all triples of relations.
-
-        Args:
-            heads: number of relations that may be heads.
-            progress: callback that receives the completed fraction.
-
-        Yields:
-            The first relation, the heads ``(2R,)`` and the distances ``(2R,)``.
+        Heads and distances are ``(2R,)``, for all second relations: one matrix product per first
+        relation instead of a loop over all triples of relations.
         """
         to, count = self.images[:heads], len(self.images)
         length = to.square().sum(1)

@@ -150,11 +150,7 @@ class EvaluatedRule:
 
 
 class RuleEvaluator:
-    """Evaluate rules in a model and in its graph; results are cached.
-
-    Args:
-        predictor: model with its data.
-    """
+    """Evaluate rules in the model and the graph of a predictor; results are cached."""
 
     def __init__(self, predictor: Predictor) -> None:
         self.model, self.data = predictor.model, predictor.data

@@ -136,35 +136,23 @@ class Graph:
         return self.head[selected], self.tail[selected]
 
     def _matrix(self, d: int) -> "csr_array":
-        from scipy.sparse import csr_array
-
-        h, t = self.pairs(d)
-        return csr_array(
-            (np.ones(len(h), dtype=np.int32), (h, t)), shape=(self.entities, self.entities)
-        )
+        return _sparse(*self.pairs(d), (self.entities, self.entities))
 
     @cached_property
     def shared_pairs(self) -> Ids:
         """Number of pairs h ≠ t that two relations have in common, ``(2R, 2R)``."""
-        from scipy.sparse import csr_array
-
         different = self.head != self.tail
         pair = self.head[different] * self.entities + self.tail[different]
         _, row = np.unique(pair, return_inverse=True)
-        column = self.relation[different]
         shape = (int(row.max(initial=-1)) + 1, 2 * self.relations)
-        incidence = csr_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape)
+        incidence = _sparse(row, self.relation[different], shape)
         return np.asarray((incidence.T @ incidence).todense())
 
     @cached_property
     def path_counts(self) -> Ids:
         """Number of paths h → m → t by each two relations, ``(2R, 2R)``."""
-        from scipy.sparse import csr_array
-
         shape = (self.entities, 2 * self.relations)
-        ones = np.ones(len(self.head), dtype=np.int64)
-        into = csr_array((ones, (self.tail, self.relation)), shape=shape)
-        out = csr_array((ones, (self.head, self.relation)), shape=shape)
+        into, out = (_sparse(e, self.relation, shape) for e in (self.tail, self.head))
         return np.asarray((into.T @ out).todense())
 
     def body_pairs(self, body: tuple[int, ...]) -> tuple[Ids, Ids]:
@@ -217,3 +205,9 @@ class Graph:
     def inverse(self, d: int) -> int:
         """Return the id of the inverse of a relation."""
         return inverse(d, self.relations)
+
+
+def _sparse(row: Ids, column: Ids, shape: tuple[int, int]) -> "csr_array":
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=shape)

@@ -89,16 +89,11 @@ def find_rules(
         raise KgflowError(f"unknown kind of rule '{kind}'{hint}")
     if k < 1:
         raise KgflowError(f"k is {k}: ask for 1 rule or more")
-    evaluator = RuleEvaluator(run.predictor)
     r = None if relation is None else run.data.relations.id(relation)
-    found = [
-        rule
-        for rule in evaluate_candidates(
-            evaluator, r, [kind] if kind else KINDS, include_all, progress
-        )
-        if include_all or rule.agreement not in ("neither", "untested")
-    ]
-    found.sort(key=lambda rule: rule.order)
+    evaluator, kinds = RuleEvaluator(run.predictor), [kind] if kind else KINDS
+    rules = evaluate_candidates(evaluator, r, kinds, include_all, progress)
+    untrue = () if include_all else ("neither", "untested")
+    found = sorted((e for e in rules if e.agreement not in untrue), key=lambda e: e.order)
     return [e for name in KINDS for e in [e for e in found if e.rule.kind == name][:k]]
 
 
@@ -122,12 +117,9 @@ def evaluate_candidates(
     rules = list(simple_candidates(graph, evaluator.distances))
     if "composition" in kinds:
         rules += _compositions(evaluator, include_all, lambda share: progress(share / 2))
-    rules = [
-        rule
-        for rule in rules
-        if rule.kind in kinds
-        and (relation is None or relation in (rule.head, *(d % R for d in rule.body)))
-    ]
+    rules = [rule for rule in rules if rule.kind in kinds]
+    if relation is not None:
+        rules = [x for x in rules if relation in (x.head, *(d % R for d in x.body))]
     for done, rule in enumerate(rules, start=1):
         yield evaluator.evaluate(rule)
         progress((1 + done / len(rules)) / 2)
@@ -219,11 +211,6 @@ def _compositions(evaluator: RuleEvaluator, include_all: bool, progress: Progres
 
 def _row(evaluated: EvaluatedRule, names: Sequence[str]) -> dict[str, object]:
     rule = evaluated.rule
-    own = ("model_confidence", "distance", "closure", "support", "confidence", "chance")
-    return {
-        "kind": rule.kind,
-        "rule": rule.text(names),
-        **{name: getattr(evaluated, name) for name in (*own, "agreement")},
-        "body": ", ".join(relation_name(d, names) for d in rule.body),
-        "head": names[rule.head],
-    }
+    body = ", ".join(relation_name(d, names) for d in rule.body)
+    text = {"kind": rule.kind, "rule": rule.text(names), "body": body, "head": names[rule.head]}
+    return {name: text[name] if name in text else getattr(evaluated, name) for name in COLUMNS}

@@ -11,15 +11,19 @@ from kgflow.analysis.plots.entities import density_plot, entity_map, entropy_aga
 from kgflow.analysis.report.content import (
     Content,
     Heading,
-    Paragraph,
     Plot,
     SideBySide,
     Table,
     format_signed,
     shorten,
 )
-from kgflow.analysis.report.section import ReportContext, Section, register
-from kgflow.errors import KgflowError
+from kgflow.analysis.report.section import (
+    ReportContext,
+    Section,
+    contents_or_reason,
+    each_run,
+    register,
+)
 from kgflow.runs.run import Run
 
 if TYPE_CHECKING:
@@ -45,10 +49,7 @@ class Certainty(Section):
         for i, name in enumerate(context.names):
             if context.several:
                 yield Heading(name)
-            try:
-                yield from _certainty(context.runs[i], i)
-            except KgflowError as error:
-                yield Paragraph(f"{error}.")
+            yield from contents_or_reason(_certainty, context.runs[i], i)
 
 
 def _certainty(run: Run, i: int) -> Iterator[Content]:
@@ -121,7 +122,7 @@ class Densities(Section):
     id, title, order = "densities", "Densities of entities", 90
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        yield context.each_run(lambda i: _density_plot(context, i))
+        yield each_run(context, _density_plot)
 
 
 def _density_plot(context: ReportContext, i: int) -> Plot:
@@ -144,12 +145,11 @@ class EntityMap(Section):
     id, title, order = "map", "Map of entities", 110
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        grouped = groups(context.data)
-        yield context.each_run(lambda i: _map(context, i, grouped))
+        yield each_run(context, _map)
 
 
-def _map(context: ReportContext, i: int, grouped: Groups) -> Plot:
-    positions = layout(context.runs[i])
+def _map(context: ReportContext, i: int) -> Plot:
+    positions, grouped = layout(context.runs[i]), groups(context.data)
     names = [shorten(name, 48) for name in grouped.names]
     frequent = np.argsort(-context.degree, kind="stable")[:MAX_LABELLED].tolist()
     chosen = dict.fromkeys([*context.entities, *frequent])

@@ -4,14 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kgflow.analysis.comparison import (
-    LEVEL,
-    RESAMPLES,
-    Comparison,
-    Difference,
-    RelationDifference,
-)
+from kgflow.analysis.comparison import LEVEL, RESAMPLES, Comparison, Difference, RelationDifference
 from kgflow.analysis.plots.evaluation import dot_plot, interval_plot, rank_heatmap
 from kgflow.analysis.report.content import (
     Content,
@@ -25,7 +20,7 @@ from kgflow.analysis.report.content import (
     shorten,
 )
 from kgflow.analysis.report.section import ReportContext, Section, register
-from kgflow.evaluation import POLICIES, Ranking
+from kgflow.evaluation import POLICIES, Evaluation, Ranking
 
 METRICS = {
     "mrr": "MRR",
@@ -88,18 +83,18 @@ class RankingMetrics(Section):
             "(realistic) and the worst rank (pessimistic). AMR is the mean rank relative to random "
             "scores (1); AMRI is 0 for random scores and 1 at best.",
             context.columns("ties", *metrics),
-            _rows(context, _by_policy),
+            _rows(context, lambda e: [[p, *_metrics(e.ranking, p)] for p in POLICIES]),
         )
         yield Table(
             "Metrics by predicted side (realistic ties).",
             context.columns("side", "queries", *metrics),
-            _rows(context, _by_side),
+            _rows(context, lambda e: _groups(e.ranking, e.ranking.side)),
         )
         yield Table(
             "Metrics by category of the relation in training: 1-N relations have many tails per "
             "head, N-1 relations many heads per tail.",
             context.columns("category", "queries", *metrics),
-            _rows(context, _by_category),
+            _rows(context, lambda e: _groups(e.ranking, context.relation_categories(e))),
         )
 
 
@@ -126,28 +121,13 @@ def _metrics(ranking: Ranking, policy: str = "realistic") -> list[float]:
     return [values[name] for name in METRICS]
 
 
-def _rows(context: ReportContext, make: Callable[[ReportContext, int], Rows]) -> Rows:
-    return [
-        context.row(name, row) for i, name in enumerate(context.names) for row in make(context, i)
-    ]
+def _rows(context: ReportContext, make: Callable[[Evaluation], Rows]) -> Rows:
+    results = zip(context.names, context.evaluations, strict=True)
+    return [context.row(name, cells) for name, result in results for cells in make(result)]
 
 
-def _by_policy(context: ReportContext, i: int) -> Rows:
-    ranking = context.evaluations[i].ranking
-    return [[policy, *_metrics(ranking, policy)] for policy in POLICIES]
-
-
-def _by_side(context: ReportContext, i: int) -> Rows:
-    ranking = context.evaluations[i].ranking
-    return [[side, len(part), *_metrics(part)] for side, part in ranking.by(ranking.side).items()]
-
-
-def _by_category(context: ReportContext, i: int) -> Rows:
-    evaluation = context.evaluations[i]
-    category = {r.name: r.category for r in context.statistics.by_relation}
-    by = np.array([category[name] for name in context.relation_names(evaluation)])
-    parts = evaluation.ranking.by(by).items()
-    return [[name, len(part), *_metrics(part)] for name, part in parts]
+def _groups(ranking: Ranking, by: NDArray[np.str_]) -> Rows:
+    return [[name, len(part), *_metrics(part)] for name, part in ranking.by(by).items()]
 
 
 def _relation_plot(

@@ -1,16 +1,16 @@
 """Section on rules."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kgflow.analysis.plots.rules import rule_histograms, short_name
 from kgflow.analysis.report.content import Content, Paragraph, Plot, SideBySide, Table, shorten
-from kgflow.analysis.report.section import ReportContext, Section, register
+from kgflow.analysis.report.section import ReportContext, Section, contents_or_reason, register
 from kgflow.analysis.rules.distance import Deviation
 from kgflow.analysis.rules.evaluate import EvaluatedRule
 from kgflow.analysis.rules.rule import KINDS, Rule
 from kgflow.analysis.rules.search import find_rules
-from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,7 +54,8 @@ class Rules(Section):
             if any(of_kind):
                 yield _table(context, kind, of_kind)
         yield Paragraph(HISTOGRAMS)
-        yield SideBySide(list(_plots(context, found)))
+        parts = (contents_or_reason(_plots, context, i, rules) for i, rules in enumerate(found))
+        yield SideBySide(list(chain.from_iterable(parts)))
 
 
 def _table(context: ReportContext, kind: str, found: list[list[EvaluatedRule]]) -> Table:
@@ -72,15 +73,9 @@ def _table(context: ReportContext, kind: str, found: list[list[EvaluatedRule]]) 
     return Table(f"{kind.capitalize()} rules{most}.", columns, rows, max_width=MAX_WIDTH)
 
 
-def _plots(context: ReportContext, found: list[list[EvaluatedRule]]) -> Iterator[Content]:
-    for i, rules in enumerate(found):
-        first = {e.rule.kind: e.rule for e in reversed(rules)}
-        try:
-            plots = [_plot(context, i, first[kind]) for kind in KINDS if kind in first]
-        except KgflowError as error:
-            yield Paragraph(f"{error}.")
-        else:
-            yield from plots
+def _plots(context: ReportContext, i: int, rules: list[EvaluatedRule]) -> list[Plot]:
+    first = {e.rule.kind: e.rule for e in reversed(rules)}
+    return [_plot(context, i, first[kind]) for kind in KINDS if kind in first]
 
 
 def _plot(context: ReportContext, i: int, rule: Rule) -> Plot:

@@ -15,7 +15,7 @@ from kgflow.analysis.report.content import (
     SideBySide,
     Table,
 )
-from kgflow.analysis.report.section import ReportContext, Section, register
+from kgflow.analysis.report.section import ReportContext, Section, each_run, register
 from kgflow.data import Statistics
 from kgflow.errors import KgflowError
 from kgflow.runs.run import Run
@@ -31,7 +31,7 @@ class LearningCurve(Section):
     id, title, order = "learning-curve", "Learning curve", 120
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        yield context.each_run(lambda i: _curve(context, i))
+        yield each_run(context, _curve)
 
 
 def _curve(context: ReportContext, i: int) -> Plot:
@@ -148,19 +148,14 @@ class Settings(Section):
     id, title, order = "settings", "Settings", 140
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        columns, runs = ("setting", *context.names), context.runs
-        model = Table(
-            "Model, with the score f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)).",
-            columns,
-            _rows([_model(run) for run in runs]),
+        columns = ("setting", *context.names)
+        model, training, provenance = (
+            _rows([make(run) for run in context.runs]) for make in (_model, _training, _provenance)
         )
-        training = Table("Training.", columns, _rows([_training(run) for run in runs]))
-        yield SideBySide([model, training])
-        yield Table(
-            "Provenance. Runs with the same data digest have the same names, facts and splits.",
-            columns,
-            _rows([_provenance(run) for run in runs]),
-        )
+        score = "Model, with the score f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0))."
+        yield SideBySide([Table(score, columns, model), Table("Training.", columns, training)])
+        digest = "Runs with the same data digest have the same names, facts and splits."
+        yield Table(f"Provenance. {digest}", columns, provenance)
         yield Paragraph(f"This report was computed on {machine()}.")
 
 
