@@ -127,9 +127,7 @@ class ModelSettings(Settings):
     """Which model, and how large."""
 
     name: Annotated[str, Field(description="Model name; `kgflow models` lists all.")] = "nfe-1"
-    dim: Annotated[
-        int, Field(ge=1, le=2**20, description="Embedding dimension, the paper's n.")
-    ] = 128
+    dim: int = Field(default=128, ge=1, le=2**20, description="Embedding dimension, the paper's n.")
     bias: Annotated[bool, Field(description="Learn a bias for every entity as a tail.")] = False
     inverse_relations: Annotated[
         bool, Field(description="Learn separate embeddings for inverse relations.")
@@ -178,10 +176,9 @@ class TrainingSettings(Settings):
 
     epochs: Annotated[int, Field(ge=1, le=2**31, description="Number of training epochs.")] = 80
     batch_size: Annotated[int, Field(ge=1, le=2**31, description="Triples per batch.")] = 64
-    ema_decay: Annotated[
-        float,
-        Field(ge=0, lt=1, description="Decay of the moving average of weights, per epoch."),
-    ] = 0.9
+    ema_decay: float = Field(
+        default=0.9, ge=0, lt=1, description="Decay of the moving average of weights, per epoch."
+    )
     validate_every: Annotated[int, Field(ge=1, description="Epochs between validations.")] = 1
     patience: Annotated[
         int, Field(ge=1, description="Stop after this many validations without improvement.")

@@ -65,9 +65,11 @@ def test_a_run_names_its_missing_plugin_and_imports_nothing_by_itself(
     answer, refusal, unload_example, tmp_path
 ):
     out, page, plugin = tmp_path / "run", tmp_path / "report.html", ("--plugin", EXAMPLE)
-    answer("train", "world", *SMALL, "--model", "nfe-2-laplace", *plugin, "--out", out)
+    data = tmp_path / "graph.tsv"
+    data.write_text("".join(f"e{i % 9}\tr{i % 2}\te{i * i % 11}\n" for i in range(60)))
+    answer("train", data, *SMALL, "--model", "nfe-2-laplace", *plugin, "--out", out)
     unload_example()
-    predict = ("predict", out, "--head", "France", "--relation", "borders")
+    predict = ("predict", out, "--head", "e1", "--relation", "r1")
     sentence = refusal(*predict)
     assert "model 'nfe-2-laplace' from a plugin that is not loaded: add --plugin" in sentence
     assert str(EXAMPLE) in sentence

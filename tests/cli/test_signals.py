@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-ARGUMENTS = ["train", "world", "--dim", "48", "--epochs", "6", "--lr", "0.02"]
+ARGUMENTS = ["train", "world", "--dim", "16", "--epochs", "5", "--lr", "0.02"]
 
 
 def start(*arguments):

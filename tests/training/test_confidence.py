@@ -12,8 +12,7 @@ from graphs import make_experiment, random_graph, random_model
 from kgflow.config import LOSSES
 from kgflow.kernels import SampledGradient
 from kgflow.runs.build import make_loss
-from kgflow.training import OneVsAll
-from kgflow.training.losses import CONFIDENCES
+from kgflow.training import CONFIDENCES, OneVsAll
 
 MARGIN = 1.5
 DATA = random_graph(entities=9, relations=2, facts=40, held_out=2, weighted=True)

@@ -14,7 +14,7 @@ from kgflow.kernels import (
 )
 from kgflow.training import OneVsAll
 from kgflow.training.key_maps import key_map
-from kgflow.training.optimizers import RowAdam
+from kgflow.training.optimizers import AdamSettings, RowAdam
 
 FAST = {
     "nfe-1": WassersteinKeys,
@@ -80,7 +80,7 @@ def test_updating_rows_at_once_is_a_step_of_adam(name, block):
     models = [random_model(name, data, spread=0.5) for _ in range(2)]
     optimizers = [torch.optim.Adam(m.parameters(), lr=0.01, fused=True) for m in models]
     losses = [OneVsAll(m, data.queries("train"), 1.5, block=block) for m in models]
-    rows = RowAdam(optimizers[0], models[0].entity.weight)
+    rows = RowAdam(optimizers[0], models[0].entity.weight, AdamSettings().initial_state)
     for number in range(4):
         batch = np.arange(number, len(losses[0].index), 2)
         for optimizer, loss, update in zip(optimizers, losses, (rows, None), strict=True):

@@ -12,16 +12,19 @@ from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.kernels import AutogradKeys, SoftmaxKernel, WholeGradient
 from kgflow.training import (
+    Bernoulli,
+    CorruptBoth,
+    CorruptTails,
     KvsAll,
     MarginRanking,
     OneVsAll,
+    RelationPrediction,
     SampledSoftmax,
     SelfAdversarial,
     Softmax,
     Sum,
 )
-from kgflow.training.losses import Bernoulli, CorruptBoth, CorruptTails, RelationPrediction
-from kgflow.training.optimizers import RowAdam
+from kgflow.training.optimizers import AdamSettings, RowAdam
 from kgflow.training.regularizers import N3, Dura
 
 # A matrix product with a quick map of keys, one with none, an inner product, a pairwise one.
@@ -337,7 +340,7 @@ def test_updating_rows_at_once_is_a_step_of_adam(name):
     models = [random_model("nfe-1", data, dim=4, spread=0.5) for _ in range(2)]
     optimizers = [torch.optim.Adam(m.parameters(), lr=0.01, fused=True) for m in models]
     losses = [LOSSES[name](m, data.queries("train")) for m in models]
-    rows = RowAdam(optimizers[0], models[0].entity.weight)
+    rows = RowAdam(optimizers[0], models[0].entity.weight, AdamSettings().initial_state)
     for number in range(4):
         batch = np.arange(number, len(losses[0].index), 2)
         for optimizer, loss, update in zip(optimizers, losses, (rows, None), strict=True):

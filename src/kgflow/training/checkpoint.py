@@ -1,7 +1,6 @@
 """Checkpoints: the whole state of a training in one file, without pickle."""
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -13,11 +12,9 @@ from torch import Tensor, nn
 from kgflow.errors import KgflowError
 from kgflow.io import write_atomic
 from kgflow.training.ema import MovingAverage
+from kgflow.training.row_updates import InitialState
 
 FORMAT = "kgflow-checkpoint-3"
-
-InitialState = Callable[[Tensor], dict[str, Tensor]]
-"""State of an optimizer for a parameter before its first step."""
 
 
 @dataclass

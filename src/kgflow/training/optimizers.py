@@ -47,14 +47,11 @@ class AdamSettings(OptimizerSettings):
 
     def row_update(self, optimizer: torch.optim.Optimizer, table: Parameter) -> Update:
         assert isinstance(optimizer, torch.optim.Adam)
-        return RowAdam(optimizer, table)
+        return RowAdam(optimizer, table, self.initial_state)
 
     def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
-        return {
-            "step": torch.zeros((), dtype=torch.float32),
-            "exp_avg": torch.zeros_like(parameter),
-            "exp_avg_sq": torch.zeros_like(parameter),
-        }
+        moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
+        return {"step": torch.zeros((), device=parameter.device), **moments}
 
 
 class AdagradSettings(OptimizerSettings):
@@ -67,32 +64,16 @@ class AdagradSettings(OptimizerSettings):
 
     def row_update(self, optimizer: torch.optim.Optimizer, table: Parameter) -> Update:
         assert isinstance(optimizer, AdagradOptimizer)
-        return RowAdagrad(optimizer, table)
+        return RowAdagrad(optimizer, table, self.initial_state)
 
     def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
         return {"sum": torch.zeros_like(parameter)}
 
 
 class RowAdam(RowUpdate):
-    """A step of `torch.optim.Adam` on the entity table.
+    """A step of `torch.optim.Adam` on the entity table."""
 
-    Args:
-        optimizer: Optimizer whose settings and state are used; it steps all other parameters.
-        table: Entity embeddings, ``(E, w)``, one of its parameters.
-    """
-
-    def __init__(self, optimizer: torch.optim.Adam, table: Parameter) -> None:
-        super().__init__(table)
-        self.optimizer = optimizer
-
-    def state(self) -> tuple[Tensor, Tensor]:
-        table, state = self.table.detach(), self.optimizer.state[self.table]
-        if not state:
-            state["step"] = torch.zeros((), dtype=torch.float32, device=table.device)
-            state["exp_avg"] = torch.zeros_like(table)
-            state["exp_avg_sq"] = torch.zeros_like(table)
-        self.steps = state["step"]
-        return state["exp_avg"], state["exp_avg_sq"]
+    names = ("exp_avg", "exp_avg_sq")
 
     def skip_blocks(self) -> None:
         """Update all embeddings with a zero gradient: momentum moves them."""
@@ -101,28 +82,16 @@ class RowAdam(RowUpdate):
             self.finish_block(low, high)
 
     def end(self) -> None:
-        self.steps += 1
+        self.state["step"] += 1
 
     def step(self, rows: list[Tensor], grad: Tensor) -> None:
         group = self.optimizer.param_groups[0]
         value, mean, square = rows
         beta1, beta2 = group["betas"]
-        adam(
-            [value],
-            [grad],
-            [mean],
-            [square],
-            [],
-            [self.steps.clone()],
-            fused=True,
-            amsgrad=False,
-            beta1=beta1,
-            beta2=beta2,
-            lr=group["lr"],
-            weight_decay=group["weight_decay"],
-            eps=group["eps"],
-            maximize=False,
-        )
+        names = ("lr", "weight_decay", "eps", "amsgrad", "maximize", "fused")
+        options: dict[str, Any] = {name: group[name] for name in names}
+        steps = self.state["step"].clone()
+        adam([value], [grad], [mean], [square], [], [steps], beta1=beta1, beta2=beta2, **options)
 
 
 class AdagradOptimizer(torch.optim.Optimizer):
@@ -131,11 +100,7 @@ class AdagradOptimizer(torch.optim.Optimizer):
     .. math:: G \leftarrow G + g^2, \quad w \leftarrow w - \eta\, g / (\sqrt G + \epsilon)
 
     Parameters without a gradient do not move, so embeddings that a batch does not touch cost
-    nothing.
-
-    Args:
-        parameters: Parameters to train.
-        lr: η.
+    nothing. `lr` is η.
 
     Reference:
         Duchi, Hazan, Singer: Adaptive Subgradient Methods for Online Learning and Stochastic
@@ -145,11 +110,6 @@ class AdagradOptimizer(torch.optim.Optimizer):
     def __init__(self, parameters: Iterable[Parameter], lr: float) -> None:
         super().__init__(parameters, {"lr": lr})
 
-    def move(self, value: Tensor, total: Tensor, grad: Tensor) -> None:
-        """Update some embeddings and their G in place."""
-        total += grad.square()
-        value.addcdiv_(grad, total.sqrt().add_(EPSILON), value=-self.param_groups[0]["lr"])
-
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
         """Update all parameters that have a gradient."""
@@ -157,38 +117,27 @@ class AdagradOptimizer(torch.optim.Optimizer):
             for parameter in group["params"]:
                 if parameter.grad is not None:
                     state: dict[str, Any] = self.state[parameter]
-                    if not state:
-                        state["sum"] = torch.zeros_like(parameter)
-                    self.move(parameter, state["sum"], parameter.grad)
+                    total = state.setdefault("sum", torch.zeros_like(parameter))
+                    move(parameter, total, parameter.grad, group["lr"])
+
+
+def move(value: Tensor, total: Tensor, grad: Tensor, lr: float) -> None:
+    """Make a step of Adagrad: update some embeddings and their G in place."""
+    total += grad.square()
+    value.addcdiv_(grad, total.sqrt().add_(EPSILON), value=-lr)
 
 
 class RowAdagrad(RowUpdate):
-    """A step of `AdagradOptimizer` on the entity table.
+    """A step of `AdagradOptimizer` on the entity table; embeddings without gradient stay."""
 
-    Args:
-        optimizer: Optimizer whose settings and state are used; it steps all other parameters.
-        table: Entity embeddings, ``(E, w)``, one of its parameters.
-    """
-
-    def __init__(self, optimizer: AdagradOptimizer, table: Parameter) -> None:
-        super().__init__(table)
-        self.optimizer = optimizer
-
-    def state(self) -> tuple[Tensor]:
-        state = self.optimizer.state[self.table]
-        if not state:
-            state["sum"] = torch.zeros_like(self.table)
-        return (state["sum"],)
+    names = ("sum",)
 
     def skip_blocks(self) -> None:
         self.grad.zero_()
 
     def step(self, rows: list[Tensor], grad: Tensor) -> None:
         value, total = rows
-        self.optimizer.move(value, total, grad)
-
-    def end(self) -> None:
-        """Do nothing: Adagrad counts no steps."""
+        move(value, total, grad, self.optimizer.param_groups[0]["lr"])
 
 
 class LrScheduleSettings(Component):

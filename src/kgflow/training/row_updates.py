@@ -2,13 +2,18 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from typing import ClassVar
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 from torch.nn.functional import embedding
+from torch.optim import Optimizer
 
 from kgflow.kernels import GradientAccumulator
 
+InitialState = Callable[[Tensor], dict[str, Tensor]]
+"""State of an optimizer for a parameter before its first step."""
 Lookup = Callable[[Tensor], Tensor]
 """Ids ``(...)`` to embeddings ``(..., w)``: a whole table, or the `Rows` that are needed of it."""
 
@@ -58,28 +63,31 @@ class RowUpdate(Update):
     whole gradient.
 
     Args:
-        table: Entity embeddings, ``(E, w)``.
+        optimizer: Optimizer whose settings and state are used; it steps all other parameters.
+        table: Entity embeddings, ``(E, w)``, one of its parameters.
+        initial_state: State of the optimizer for a parameter before its first step.
     """
 
-    def __init__(self, table: torch.nn.Parameter) -> None:
-        self.table = table
-        self.buffer = torch.empty(0)
+    names: ClassVar[tuple[str, ...]]
+    """Names of the optimizer's state of each embedding."""
 
-    @abstractmethod
-    def state(self) -> tuple[Tensor, ...]:
-        """Return the optimizer's state of each embedding, created if there is none yet."""
+    def __init__(self, optimizer: Optimizer, table: Parameter, initial_state: InitialState) -> None:
+        self.optimizer, self.table, self.initial_state = optimizer, table, initial_state
+        self.buffer = torch.empty(0)
 
     @abstractmethod
     def step(self, rows: list[Tensor], grad: Tensor) -> None:
         """Update some embeddings and their state in place."""
 
-    @abstractmethod
     def end(self) -> None:
         """Finish the step."""
 
     def begin(self, ids: Tensor) -> "RowUpdate":
         self.table.grad = None
-        self.rows = (self.table.detach(), *self.state())
+        self.state: dict[str, Tensor] = self.optimizer.state[self.table]
+        if not self.state:
+            self.state.update(self.initial_state(self.table.detach()))
+        self.rows = (self.table.detach(), *(self.state[name] for name in self.names))
         self.heads, self.place = ids.unique(return_inverse=True)
         self.before = [x[self.heads] for x in self.rows]
         self.grad = torch.empty_like(self.before[0])

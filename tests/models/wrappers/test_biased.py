@@ -13,6 +13,7 @@ from kgflow.kernels import AutogradKeys, BiasedKeys
 from kgflow.models import composed_entropy, entity_entropy
 from kgflow.training import (
     N3,
+    CorruptBoth,
     Dura,
     KvsAll,
     MarginRanking,
@@ -24,7 +25,6 @@ from kgflow.training import (
     Sum,
 )
 from kgflow.training.key_maps import key_map
-from kgflow.training.losses import CorruptBoth
 
 DATA = random_graph(weighted=True)
 INDEX = DATA.queries("train")

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,9 @@ Floats = NDArray[np.float64]
 class WeightSettings(Settings):
     """The setting of losses to which a confidence can only be a weight."""
 
-    confidence: Annotated[
-        Literal["ignore", "weight"],
-        Field(description="Use of confidences of triples: as weights, or none."),
-    ] = "weight"
+    confidence: Literal["ignore", "weight"] = Field(
+        default="weight", description="Use of confidences of triples: as weights, or none."
+    )
 
 
 def weighted(index: QueryIndex, confidence: str) -> QueryIndex:

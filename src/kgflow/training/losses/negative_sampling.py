@@ -86,10 +86,9 @@ class NegativeSamplingSettings(WeightSettings, MarginSettings):
     num_negatives: Annotated[
         int, Field(ge=1, le=2**31, description="Corrupted triples per true triple.")
     ] = 64
-    corruption: Annotated[
-        Literal["tails", "both", "bernoulli"],
-        Field(description="Side of a triple that is corrupted."),
-    ] = "tails"
+    corruption: Literal["tails", "both", "bernoulli"] = Field(
+        default="tails", description="Side of a triple that is corrupted."
+    )
 
 
 class MarginRankingSettings(NegativeSamplingSettings):

@@ -1,7 +1,7 @@
 """1-vs-all: the paper's loss."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +31,12 @@ class OneVsAllSettings(MarginSettings):
     """Settings of the 1-vs-all loss."""
 
     name: Literal["one-vs-all"] = "one-vs-all"
-    gradient: Annotated[
-        Literal["exact", "sampled"],
-        Field(description="Gradient of the scores: exact, or an unbiased sample of it."),
-    ] = "exact"
-    confidence: Annotated[
-        Literal["ignore", "weight", "soft-label", "regression"],
-        Field(description="Use of confidences of triples: weights, labels, or none."),
-    ] = "weight"
+    gradient: Literal["exact", "sampled"] = Field(
+        default="exact", description="Gradient of the scores: exact, or an unbiased sample of it."
+    )
+    confidence: Literal["ignore", "weight", "soft-label", "regression"] = Field(
+        default="weight", description="Use of confidences of triples: weights, labels, or none."
+    )
 
     def build(self, model: Model, index: QueryIndex) -> "OneVsAll":
         return OneVsAll(
