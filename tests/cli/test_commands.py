@@ -326,7 +326,7 @@ def test_labels_are_shown(answer, tmp_path):
 
 
 def test_version_and_help(kgflow):
-    assert kgflow("--version")[:2] == (0, "0.1.0\n")
+    assert kgflow("--version")[:2] == (0, "0.2.0\n")
     for command in ("train", "evaluate", "calibrate", "predict", "discover", "models"):
         code, out, _ = kgflow(command, "--help")
         assert code == 0
