@@ -114,22 +114,23 @@ def batcher(run, size, seconds):
     """Questions per second that the batcher answers to callers who each wait for theirs."""
     import kgflow
     from kgflow.runs.answers import TripleQuery
-    from kgflow.serving.batching import Batcher, PredictJob, job_processor
+    from kgflow.serving.batching import Batcher, Job, compute_jobs
+    from kgflow.serving.service import RunService
 
     opened, rng = kgflow.open(run), random.Random(0)
-    names = opened.data.entities.names
+    names, service = opened.data.entities.names, RunService(opened)
     opened.predict(head=names[0], relation="r0")
 
     async def caller(queue, end):
         done = 0
         while time.perf_counter() < end:
             asked = TripleQuery(rng.choice(names), f"r{rng.randrange(20)}")
-            await queue.submit([PredictJob(asked, K, False, ())])
+            await queue.submit([Job(service.answer, asked, (K, False, ()))])
             done += 1
         return done
 
     async def go():
-        queue = Batcher(job_processor(opened), max_batch=int(size))
+        queue = Batcher(compute_jobs, max_batch=int(size))
         began = time.perf_counter()
         callers = (caller(queue, began + float(seconds)) for _ in range(CONNECTIONS))
         done = sum(await asyncio.gather(*callers))

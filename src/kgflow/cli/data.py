@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from kgflow.cli.options import FileOptions, Json, Source, open_data, option_groups
+from kgflow.cli.options import FileOptions, Json, Source, open_data, option, option_groups
 from kgflow.cli.output import print_note, show_json, table
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ class SplitOptions:
 
     panel: ClassVar[str] = "Split"
 
-    valid: Annotated[float, typer.Option(help="Fraction of triples for validation.")] = 0.05
-    test: Annotated[float, typer.Option(help="Fraction of triples for the test.")] = 0.05
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the split.")] = 0
+    valid: float = option(0.05, "Fraction of triples for validation.")
+    test: float = option(0.05, "Fraction of triples for the test.")
+    seed: int = option(0, "Random seed of the split.", min=0)
 
 
 @app.command("list")

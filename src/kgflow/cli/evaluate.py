@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from kgflow.cli.options import Device, Json, PredictionSetOptions, RunPath, Split, option_groups
+from kgflow.cli.options import (
+    Device,
+    Json,
+    PredictionSetOptions,
+    RunPath,
+    Split,
+    option,
+    option_groups,
+)
 from kgflow.cli.output import check_writable, print_note, show_json, table, write_tsv
 from kgflow.errors import KgflowError
 
@@ -27,15 +35,9 @@ class RankingOptions:
 
     panel: ClassVar[str] = "Ranking"
 
-    by: Annotated[
-        str | None, typer.Option(help="Group the metrics by relation, side or category.")
-    ] = None
-    ranks: Annotated[
-        Path | None, typer.Option(help="Write the rank of each query to a TSV file.")
-    ] = None
-    known: Annotated[
-        Path | None, typer.Option("--filter", help="File of further known facts to filter out.")
-    ] = None
+    by: str | None = option(None, "Group the metrics by relation, side or category.")
+    ranks: Path | None = option(None, "Write the rank of each query to a TSV file.")
+    known: Path | None = option(None, "File of further known facts to filter out.", "--filter")
 
 
 @option_groups

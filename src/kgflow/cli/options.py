@@ -2,8 +2,8 @@
 
 import inspect
 import tomllib
-from collections.abc import Callable
-from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
@@ -27,22 +27,22 @@ DATA_HELP = "Name of a data set, directory of train/valid/test files, or one fil
 Source = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)]
 
 
+def option(default: Any, help: str | None = None, *names: str, **details: Any) -> Any:  # noqa: A002, ANN401
+    """Return a field of a dataclass of options; `details` are arguments of `typer.Option`."""
+    return field(default=default, metadata={"names": names, "help": help, **details})
+
+
 @dataclass(frozen=True)
 class FileOptions:
     """Format of the files of a data set."""
 
     panel: ClassVar[str] = "Files"
 
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            help="Columns of head, relation, tail and optionally weight: names, or numbers from 0."
-        ),
-    ] = None
-    labels: Annotated[Path | None, typer.Option(help="File of entity labels: name TAB label.")] = (
-        None
+    columns: str | None = option(
+        None, "Columns of head, relation, tail and optionally weight: names, or numbers from 0."
     )
-    types: Annotated[Path | None, typer.Option(help="File of entity types: name TAB type.")] = None
+    labels: Path | None = option(None, "File of entity labels: name TAB label.")
+    types: Path | None = option(None, "File of entity types: name TAB type.")
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,11 @@ class PredictionSetOptions:
 
     panel: ClassVar[str] = "Prediction sets"
 
-    coverage: Annotated[
-        float | None, typer.Option(help="Coverage of prediction sets, such as 0.9.")
-    ] = None
-    by_relation: Annotated[
-        bool,
-        typer.Option("--by-relation", help="Calibrate prediction sets for each relation and side."),
-    ] = False
-    adaptive: Annotated[
-        bool,
-        typer.Option(
-            "--adaptive", help="Use adaptive prediction sets, smaller where the model is certain."
-        ),
-    ] = False
+    coverage: float | None = option(None, "Coverage of prediction sets, such as 0.9.")
+    by_relation: bool = option(False, "Calibrate prediction sets for each relation and side.")
+    adaptive: bool = option(
+        False, "Use adaptive prediction sets, smaller where the model is certain."
+    )
 
     def __post_init__(self) -> None:
         for flag, given in (("--by-relation", self.by_relation), ("--adaptive", self.adaptive)):
@@ -74,13 +66,12 @@ class PredictionSetOptions:
 def option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Replace each dataclass parameter of a command by options, one per field.
 
-    The class attribute `panel` of a dataclass is the title of its options in the help.
-
     Example:
         >>> @dataclass
         ... class Network:
-        ...     host: str = "127.0.0.1"
-        ...     port: int = 8000
+        ...     panel: ClassVar[str] = "Network"  # title in the help
+        ...     host: str = option("127.0.0.1", "Network address to listen on.")
+        ...     port: int = option(8000, "Port to listen on.", min=0)
         >>> @option_groups
         ... def serve(run: str, network: Network) -> None:
         ...     print(run, network.port)
@@ -94,14 +85,14 @@ def option_groups(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
         if is_dataclass(parameter.annotation):
             groups[parameter.name] = parameter.annotation
-            parameters += _field_parameters(parameter.annotation)
+            parameters += _parameters(parameter.annotation)
         else:
             parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
 
     @wraps(command)
     def call(**values: Any) -> None:  # noqa: ANN401
         for name, group in groups.items():
-            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+            values[name] = group(**{f.name: values.pop(f.name) for f in fields(group)})
         command(**values)
 
     vars(call)["__signature__"] = inspect.Signature(parameters)
@@ -109,20 +100,16 @@ def option_groups(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _field_parameters(group: Any) -> list[inspect.Parameter]:  # noqa: ANN401
-    hints = get_type_hints(group, include_extras=True)
-    for field in fields(group):
-        for option in getattr(hints[field.name], "__metadata__", ()):
-            option.rich_help_panel = group.panel
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(group)
-    ]
+def _parameters(group: Any) -> Iterator[inspect.Parameter]:  # noqa: ANN401
+    hints = get_type_hints(group)
+    for item in fields(group):
+        details = dict(item.metadata)
+        names = details.pop("names")
+        if hints[item.name] is bool and not names:
+            names = (f"--{item.name.replace('_', '-')}",)  # no flag --no-…
+        info = typer.Option(item.default, *names, rich_help_panel=group.panel, **details)
+        kind = inspect.Parameter.KEYWORD_ONLY
+        yield inspect.Parameter(item.name, kind, default=info, annotation=hints[item.name])
 
 
 def open_data(source: str, files: FileOptions | None = None, strict: bool = False) -> "Dataset":

@@ -3,11 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import typer
-
-from kgflow.cli.options import Device, Json, PredictionSetOptions, RunPath, TsvOut, option_groups
+from kgflow.cli.options import (
+    Device,
+    Json,
+    PredictionSetOptions,
+    RunPath,
+    TsvOut,
+    option,
+    option_groups,
+)
 from kgflow.cli.output import check_writable, frame_rows, print_note, show_json, table, write_tsv
 from kgflow.errors import KgflowError
 
@@ -31,15 +37,12 @@ class QueryOptions:
 
     panel: ClassVar[str] = "Query"
 
-    head: Annotated[str | None, typer.Option(help="Name or label of the head.")] = None
-    relation: Annotated[str | None, typer.Option(help="Name of the relation.")] = None
-    tail: Annotated[str | None, typer.Option(help="Name or label of the tail.")] = None
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of queries: head TAB relation TAB tail, with ? for the unknown one."
-        ),
-    ] = None
+    head: str | None = option(None, "Name or label of the head.")
+    relation: str | None = option(None, "Name of the relation.")
+    tail: str | None = option(None, "Name or label of the tail.")
+    file: Path | None = option(
+        None, "File of queries: head TAB relation TAB tail, with ? for the unknown one."
+    )
 
     def queries(self) -> list["TripleQuery"]:
         """Return the queries."""
@@ -58,14 +61,10 @@ class AnswerOptions:
 
     panel: ClassVar[str] = "Answers"
 
-    k: Annotated[int, typer.Option("-k", help="Number of answers to each query.")] = 10
-    new: Annotated[bool, typer.Option("--new", help="Exclude known facts.")] = False
-    types: Annotated[
-        list[str] | None, typer.Option("--type", help="Type of the answers (repeatable).")
-    ] = None
-    explain: Annotated[
-        int, typer.Option(min=0, help="Explain this many of the best answers to each query.")
-    ] = 0
+    k: int = option(10, "Number of answers to each query.", "-k")
+    new: bool = option(False, "Exclude known facts.")
+    types: list[str] | None = option(None, "Type of the answers (repeatable).", "--type")
+    explain: int = option(0, "Explain this many of the best answers to each query.", min=0)
 
 
 @option_groups

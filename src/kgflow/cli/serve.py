@@ -2,11 +2,9 @@
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-import typer
-
-from kgflow.cli.options import Device, Json, RunPath, option_groups
+from kgflow.cli.options import Device, Json, RunPath, option, option_groups
 from kgflow.cli.output import print_note, show_json
 from kgflow.errors import KgflowError
 
@@ -19,30 +17,15 @@ class NetworkOptions:
 
     panel: ClassVar[str] = "Network"
 
-    host: Annotated[str, typer.Option(help="Network address to listen on.")] = "127.0.0.1"
-    port: Annotated[
-        int,
-        typer.Option(
-            min=0, max=65535, help="Port to listen on; 0 for any free port.",
-        ),
-    ] = 8000  # fmt: skip
-    token: Annotated[
-        str | None,
-        typer.Option(
-            envvar="KGFLOW_TOKEN",
-            help="Bearer token that requests must send; safer in the environment variable.",
-        ),
-    ] = None  # fmt: skip
-    cors: Annotated[
-        list[str] | None,
-        typer.Option(help="Origin whose pages may send requests (repeatable)."),
-    ] = None
-    max_queue: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Largest number of waiting queries; more get status 503.",
-        ),
-    ] = 2048  # fmt: skip
+    host: str = option("127.0.0.1", "Network address to listen on.")
+    port: int = option(8000, "Port to listen on; 0 for any free port.", min=0, max=65535)
+    token: str | None = option(
+        None,
+        "Bearer token that requests must send; safer in the environment variable.",
+        envvar="KGFLOW_TOKEN",
+    )
+    cors: list[str] | None = option(None, "Origin whose pages may send requests (repeatable).")
+    max_queue: int = option(2048, "Largest number of waiting queries; more get status 503.", min=1)
 
     @property
     def accepted_hosts(self) -> tuple[str, ...]:
@@ -63,18 +46,10 @@ class IndexOptions:
 
     panel: ClassVar[str] = "Search"
 
-    index: Annotated[
-        str,
-        typer.Option(
-            help="Search method: exact, or a faiss index: flat, ivf or hnsw.",
-        ),
-    ] = "exact"
-    min_recall: Annotated[
-        float,
-        typer.Option(
-            min=0, max=1, help="Lowest recall@10 of an index; below it, search is exact.",
-        ),
-    ] = 0.99  # fmt: skip
+    index: str = option("exact", "Search method: exact, or a faiss index: flat, ivf or hnsw.")
+    min_recall: float = option(
+        0.99, "Lowest recall@10 of an index; below it, search is exact.", min=0, max=1
+    )
 
 
 @option_groups

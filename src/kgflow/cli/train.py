@@ -11,9 +11,9 @@ from kgflow.cli.options import (
     DATA_HELP,
     Device,
     FileOptions,
-    Force,
     Json,
     open_data,
+    option,
     option_groups,
     parse_setting,
 )
@@ -59,24 +59,18 @@ class SettingOptions:
 
     panel: ClassVar[str] = "Settings"
 
-    config: Annotated[
-        Path | None, typer.Option(help="Experiment file (TOML); flags override it.")
-    ] = None
-    model: Annotated[str | None, typer.Option()] = None
-    dim: Annotated[int | None, typer.Option()] = None
-    epochs: Annotated[int | None, typer.Option()] = None
-    batch_size: Annotated[int | None, typer.Option()] = None
-    lr: Annotated[float | None, typer.Option()] = None
-    loss: Annotated[str | None, typer.Option()] = None
-    margin: Annotated[float | None, typer.Option()] = None
-    seed: Annotated[int | None, typer.Option()] = None
-    set: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE",
-            help="Any other setting (repeatable); `kgflow settings` lists all.",
-        ),
-    ] = None
+    config: Path | None = option(None, "Experiment file (TOML); flags override it.")
+    model: str | None = option(None)
+    dim: int | None = option(None)
+    epochs: int | None = option(None)
+    batch_size: int | None = option(None)
+    lr: float | None = option(None)
+    loss: str | None = option(None)
+    margin: float | None = option(None)
+    seed: int | None = option(None)
+    set: list[str] | None = option(
+        None, "Any other setting (repeatable); `kgflow settings` lists all.", metavar="KEY=VALUE"
+    )
 
     def experiment(self, data: str | None) -> Experiment:
         """Return the experiment of the file, changed by the flags."""
@@ -99,13 +93,9 @@ class OutputOptions:
 
     panel: ClassVar[str] = "Output"
 
-    out: Annotated[
-        Path | None, typer.Option(help="Run directory. Default: runs/DATA-MODEL-DATE.")
-    ] = None
-    force: Force = False
-    tensorboard: Annotated[
-        Path | None, typer.Option(help="Directory for TensorBoard event files.")
-    ] = None
+    out: Path | None = option(None, "Run directory. Default: runs/DATA-MODEL-DATE.")
+    force: bool = option(False, "Replace an existing run.")
+    tensorboard: Path | None = option(None, "Directory for TensorBoard event files.")
 
     def callbacks(self) -> list["Callback"]:
         """Return the callbacks that write further files."""

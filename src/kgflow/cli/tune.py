@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from kgflow.cli.options import Device, Json, Source, open_data, option_groups
+from kgflow.cli.options import Device, Json, Source, open_data, option, option_groups
 from kgflow.cli.output import check_writable, print_note, show_json, table
 from kgflow.errors import KgflowError, suggest
 
@@ -25,13 +25,10 @@ class TrialOptions:
 
     panel: ClassVar[str] = "Trials"
 
-    model: Annotated[str, typer.Option(help="Name of the model.")] = "nfe-1"
-    dim: Annotated[int | None, typer.Option(help="Dimension n of the model.")] = None
-    epochs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of epochs of each trial."),
-    ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of each trial.")] = 0
+    model: str = option("nfe-1", "Name of the model.")
+    dim: int | None = option(None, "Dimension n of the model.")
+    epochs: int | None = option(None, "Number of epochs of each trial.", min=1)
+    seed: int = option(0, "Random seed of each trial.", min=0)
 
     def experiment(self, data: str) -> dict[str, Any]:
         """Return the keys of the experiment that are not searched."""
@@ -46,26 +43,17 @@ class SearchOptions:
 
     panel: ClassVar[str] = "Search"
 
-    protocol: Annotated[
-        str,
-        typer.Option(
-            help="Tuning protocol: paper (grids, one hyperparameter after the other), tpe or "
-            "hyperband.",
-        ),
-    ] = "paper"
-    trials: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Number of trials; 26 for paper, 30 for tpe, 60 for hyperband by default.",
-        ),
-    ] = None  # fmt: skip
-    storage: Annotated[
-        Path | None,
-        typer.Option(
-            help="SQLite file of the study, to continue it or to share it between processes.",
-        ),
-    ] = None
-    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1
+    protocol: str = option(
+        "paper",
+        "Tuning protocol: paper (grids, one hyperparameter after the other), tpe or hyperband.",
+    )
+    trials: int | None = option(
+        None, "Number of trials; 26 for paper, 30 for tpe, 60 for hyperband by default.", min=1
+    )
+    storage: Path | None = option(
+        None, "SQLite file of the study, to continue it or to share it between processes."
+    )
+    jobs: int = option(1, "Number of parallel processes.", min=1)
 
 
 @dataclass(frozen=True)
@@ -74,19 +62,12 @@ class ReductionOptions:
 
     panel: ClassVar[str] = "Reduced graph"
 
-    reduce: Annotated[
-        float,
-        typer.Option(
-            help="Search on a smaller graph with this fraction of the triples.",
-        ),
-    ] = 1.0
-    reduce_by: Annotated[
-        str | None,
-        typer.Option(
-            help="Method of reduction: core (k-core, the default) or sample (triples between "
-            "random entities).",
-        ),
-    ] = None
+    reduce: float = option(1.0, "Search on a smaller graph with this fraction of the triples.")
+    reduce_by: str | None = option(
+        None,
+        "Method of reduction: core (k-core, the default) or sample (triples between random "
+        "entities).",
+    )
 
     def apply(self, graph: "Dataset") -> "Dataset":
         """Return the reduced graph."""

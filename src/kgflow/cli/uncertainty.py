@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from kgflow.cli.options import Device, Json, RunPath, option_groups
+from kgflow.cli.options import Device, Json, RunPath, option, option_groups
 from kgflow.cli.output import check_image_path, print_note, show_json, table
 from kgflow.errors import KgflowError
 
@@ -34,21 +34,14 @@ class Selection:
 
     panel: ClassVar[str] = "Selection"
 
-    entity: Annotated[
-        list[str] | None,
-        typer.Option(help="Name or label of an entity to describe in detail (repeatable)."),
-    ] = None
-    relation: Annotated[
-        list[str] | None, typer.Option(help="Name of a relation to show (repeatable).")
-    ] = None
-    triple: Annotated[
-        tuple[str, str, str] | None,
-        typer.Option(help="Triple whose entropy changes to show.", metavar="HEAD RELATION TAIL"),
-    ] = None
-    k: Annotated[
-        int,
-        typer.Option("-k", min=1, help="Number of most and of least certain entities to show."),
-    ] = 10
+    entity: list[str] | None = option(
+        None, "Name or label of an entity to describe in detail (repeatable)."
+    )
+    relation: list[str] | None = option(None, "Name of a relation to show (repeatable).")
+    triple: tuple[str, str, str] | None = option(
+        None, "Triple whose entropy changes to show.", metavar="HEAD RELATION TAIL"
+    )
+    k: int = option(10, "Number of most and of least certain entities to show.", "-k", min=1)
 
     def find(self, run: "Run") -> dict[str, Any]:
         """Return the rows of each table, by its key in `TABLES`."""

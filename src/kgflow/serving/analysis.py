@@ -9,12 +9,17 @@ import numpy as np
 from kgflow.analysis.explain import Explainer
 from kgflow.analysis.layout import groups, layout
 from kgflow.analysis.plots import density_plot, entity_map, new_figure, rule_histograms, to_svg
-from kgflow.analysis.rules import Deviation, EvaluatedRule, Rule, evaluate_candidates
+from kgflow.analysis.rules import (
+    Deviation,
+    EvaluatedRule,
+    Rule,
+    evaluate_candidates,
+    rules_frame,
+)
 from kgflow.errors import KgflowError
 from kgflow.runs.answers import TripleQuery
-from kgflow.runs.run import Run
-from kgflow.serving.batching import Batcher, Values
-from kgflow.serving.service import RunService
+from kgflow.serving.batching import Batcher
+from kgflow.serving.service import RunService, Values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -43,6 +48,9 @@ Task = Callable[[], Any]
 class AnalysisService:
     """Analyses that run one after the other in a separate thread, so that predictions never wait.
 
+    Only one thread may call the methods that analyse and plot, since the settings of matplotlib
+    are global: `await service.submit(service.explain, triple, 3)`. Rules and plots are cached.
+
     Args:
         service: lookup of entities and relations.
     """
@@ -50,97 +58,55 @@ class AnalysisService:
     def __init__(self, service: RunService) -> None:
         self.service, self.run = service, service.run
         self.batcher: Batcher[Task, Any] = Batcher(
-            _run_tasks, max_batch=1, max_delay=0, max_queue=MAX_QUEUE
+            lambda tasks: [task() for task in tasks], max_batch=1, max_delay=0, max_queue=MAX_QUEUE
         )
-        self.plots = Plots(service.run)
-        self._cached_rules = lru_cache(None)(self._find_rules)
+        self.find_rules = lru_cache(None)(self._find_rules)
+        self.densities = lru_cache(CACHED_PLOTS)(self._densities)
+        self.histograms = lru_cache(CACHED_PLOTS)(self._histograms)
+        self.entity_map = lru_cache(1)(self._entity_map)
+
+    async def submit(self, analysis: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ANN401
+        """Return the result of an analysis, computed in the thread."""
+        (result,) = await self.batcher.submit([partial(analysis, *arguments)])
+        return result
 
     @cached_property
     def explainer(self) -> Explainer:
         """Explainer of triples, which also caches the evidence for rules."""
         return Explainer(self.run.predictor)
 
-    async def explain(self, triple: tuple[str, str, str], n: int) -> list[Values]:
+    def explain(self, triple: tuple[str, str, str], n: int) -> list[Values]:
         """Return reasons for a triple of names."""
-        return await self._submit(partial(self._explain, triple, n))
-
-    async def rules(self, relation: int) -> list[Values]:
-        """Return the rules of a relation that the model or the graph supports."""
-        return await self._submit(partial(self._rules, relation))
-
-    async def suggest(self, entity: int, k: int) -> list[Values]:
-        """Return the k most probable unknown triples about an entity."""
-        return await self._submit(partial(self._suggest, entity, k))
-
-    async def densities(self, entities: tuple[str, ...]) -> str:
-        """Return a plot of the densities of entities as SVG."""
-        return await self._submit(partial(self.plots.densities, entities))
-
-    async def histograms(self, relation: int) -> str:
-        """Return histograms of one rule of each kind of a relation as SVG."""
-        return await self._submit(partial(self._histograms, relation))
-
-    async def entity_map(self) -> str:
-        """Return a map of all entities as SVG."""
-        return await self._submit(self.plots.entity_map)
-
-    async def close(self) -> None:
-        """Finish the waiting analyses and stop the thread."""
-        await self.batcher.close()
-
-    async def _submit(self, task: Task) -> Any:  # noqa: ANN401
-        (result,) = await self.batcher.submit([task])
-        return result
-
-    def _explain(self, triple: tuple[str, str, str], n: int) -> list[Values]:
         head, relation, tail = triple
         h, t = self.service.entity_id(head), self.service.entity_id(tail)
         reasons = self.explainer.explain(h, self.service.relation_id(relation), t, n)
         return [reason.to_dict() for reason in reasons]
 
-    def _find_rules(self, relation: int) -> list[EvaluatedRule]:
-        found = evaluate_candidates(self.explainer.evaluator, relation)
-        supported = [b for b in found if b.agreement not in ("neither", "untested")]
-        return sorted(supported, key=lambda belief: belief.order)[:MAX_RULES]
+    def rules(self, relation: int) -> list[Values]:
+        """Return the rules of a relation that the model or the graph supports."""
+        return rules_frame(self.run, self.find_rules(relation)).to_dicts()
 
-    def _rules(self, relation: int) -> list[Values]:
-        names = self.run.data.relations.names
-        return [_rule_values(belief, names) for belief in self._cached_rules(relation)]
-
-    def _histograms(self, relation: int) -> str:
-        rules = [belief.rule for belief in self._cached_rules(relation)]
-        return self.plots.rules(first_of_each_kind(rules))
-
-    def _suggest(self, entity: int, k: int) -> list[Values]:
+    def suggest(self, entity: int, k: int) -> list[Values]:
+        """Return the k most probable unknown triples about an entity."""
         data, found = self.service.data, []
         for row in suggest_triples(self.service, entity, k).iter_rows(named=True):
             ids = {side: data.entities.id(row[side]) for side in ("head", "tail")}
             found.append(row | {f"{side}_label": data.label(i) for side, i in ids.items()})
         return found
 
-
-class Plots:
-    """Plots of a run as SVG, cached.
-
-    Not thread-safe, since the settings of matplotlib are global.
-
-    Args:
-        run: trained run.
-    """
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.densities = lru_cache(CACHED_PLOTS)(self._densities)
-        self.rules = lru_cache(CACHED_PLOTS)(self._rules)
-        self.entity_map = lru_cache(1)(self._entity_map)
+    def _find_rules(self, relation: int) -> list[EvaluatedRule]:
+        found = evaluate_candidates(self.explainer.evaluator, relation)
+        supported = [rule for rule in found if rule.agreement not in ("neither", "untested")]
+        return sorted(supported, key=lambda rule: rule.order)[:MAX_RULES]
 
     def _densities(self, entities: tuple[str, ...]) -> str:
         return _plot(
             7, 3.4, lambda figure: density_plot(figure.subplots(), self.run, list(entities))
         )
 
-    def _rules(self, rules: tuple[Rule, ...]) -> str:
-        """Plot the two histograms of each rule, one rule below the other."""
+    def _histograms(self, relation: int) -> str:
+        """Plot the two histograms of the first rule of each kind, one rule below the other."""
+        rules = first_of_each_kind([evaluated.rule for evaluated in self.find_rules(relation)])
         if not rules:
             raise KgflowError("neither the model nor the graph supports a rule of this relation")
         names = self.run.data.relations.names
@@ -215,18 +181,6 @@ def _relations_of(service: RunService, entity: int) -> "np.ndarray":
     return known.r[slice(*np.searchsorted(known.h, [entity, entity + 1]))]
 
 
-def _rule_values(belief: EvaluatedRule, names: Sequence[str]) -> Values:
-    return {
-        "kind": belief.rule.kind,
-        "rule": belief.rule.text(names),
-        "model_confidence": belief.model_confidence,
-        "distance": belief.distance,
-        "support": belief.support,
-        "confidence": belief.confidence,
-        "agreement": belief.agreement,
-    }
-
-
 def _plot(width: float, height: float, draw: Callable[["Figure"], None]) -> str:
     with new_figure(width, height) as figure:
         draw(figure)
@@ -235,7 +189,3 @@ def _plot(width: float, height: float, draw: Callable[["Figure"], None]) -> str:
 
 def _shorten(text: str, length: int = 28) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def _run_tasks(tasks: Sequence[Task]) -> list[Any]:
-    return [task() for task in tasks]

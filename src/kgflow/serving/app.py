@@ -13,16 +13,7 @@ from kgflow.runs.run import Run
 from kgflow.search.saved_index import SelectedSearch
 from kgflow.serving import explorer, responses
 from kgflow.serving.analysis import AnalysisService
-from kgflow.serving.batching import (
-    MAX_BATCH,
-    MAX_QUEUE,
-    Batcher,
-    EntityJob,
-    Job,
-    PredictJob,
-    ScoreJob,
-    job_processor,
-)
+from kgflow.serving.batching import MAX_BATCH, MAX_QUEUE, Batcher, Job, compute_jobs
 from kgflow.serving.middleware import RequestMetrics, RequestMiddleware, add_exception_handlers
 from kgflow.serving.requests import MAX_ITEMS, MAX_NAME, PredictRequest, ScoreRequest, to_queries
 from kgflow.serving.responses import json_response, problem_schemas
@@ -56,7 +47,7 @@ def create_app(
         max_queue: largest number of waiting queries; more get status 503.
         max_batch: largest number of queries in one matrix product.
     """
-    batcher: Batcher[Job, Any] = Batcher(job_processor(run), max_batch, max_queue=max_queue)
+    batcher: Batcher[Job, Any] = Batcher(compute_jobs, max_batch, max_queue=max_queue)
     service, metrics = RunService(run), RequestMetrics(batcher)
     analysis = AnalysisService(service)
 
@@ -65,7 +56,7 @@ def create_app(
         await run_in_threadpool(_warm_up, service)
         yield
         await batcher.close()
-        await analysis.close()
+        await analysis.batcher.close()
 
     app = FastAPI(
         title="kgflow",
@@ -136,7 +127,8 @@ async def predict(body: PredictRequest, request: Request) -> Response:
         if query.relation is not None:
             service.relation_id(query.relation)
     service.check_types(body.types)
-    found = await _compute(request, [PredictJob(q, body.k, body.new, types) for q in queries])
+    options = (body.k, body.new, types)
+    found = await _compute(request, [Job(service.answer, query, options) for query in queries])
     answers = [answer | {"query": i} for i, best in enumerate(found, start=1) for answer in best]
     return json_response({"answers": answers})
 
@@ -152,7 +144,7 @@ async def score(body: ScoreRequest, request: Request) -> Response:
         service.entity_id(head)
         service.relation_id(relation)
         service.entity_id(tail)
-    found = await _compute(request, [ScoreJob((h, r, t)) for h, r, t in body.triples])
+    found = await _compute(request, [Job(service.score, triple) for triple in body.triples])
     return json_response({"scores": found})
 
 
@@ -177,7 +169,7 @@ def entities(
 async def entity(request: Request, name: Name, limit: Limit = 100) -> Response:
     """Return the label, types, known triples, uncertainty and nearest neighbours of an entity."""
     service = _service(request)
-    job = EntityJob(service, service.resolve_entity(name), limit)
+    job = Job(service.describe_entities, service.resolve_entity(name), (limit,))
     (found,) = await _compute(request, [job])
     return json_response(found)
 

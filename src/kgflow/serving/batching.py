@@ -1,22 +1,15 @@
 """Batching of concurrent requests, so that one matrix product answers many of them."""
 
 import asyncio
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Generic, Self, TypeVar
-
-from kgflow.runs.answers import TripleQuery
-from kgflow.runs.run import Run
-from kgflow.serving.service import RunService
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Values = dict[str, Any]
 
 MAX_BATCH = 256
 """Largest number of items in a batch: as many as the predictor multiplies at once."""
@@ -132,97 +125,33 @@ def _set_result(future: "asyncio.Future[Result]", result: Result | Exception) ->
         future.set_result(result)
 
 
-class Job(ABC):
-    """An item of the batcher; jobs with the same group key are computed together."""
-
-    @property
-    @abstractmethod
-    def group_key(self) -> Hashable:
-        """Key that is equal for jobs that can be computed together."""
-
-    @classmethod
-    @abstractmethod
-    def compute(cls, run: Run, jobs: Sequence[Self]) -> list[Any]:
-        """Return the results of jobs with one group key, in their order."""
-
-
 @dataclass(frozen=True)
-class PredictJob(Job):
-    """A query; its result is the list of its k best answers, as in `Run.predict`."""
+class Job:
+    """An item of the batcher; jobs with equal function and options are computed together.
 
-    query: TripleQuery
-    k: int
-    new: bool
-    types: tuple[str, ...]
+    Args:
+        function: function from a list of items and the options to the results, in order.
+        item: item of this job.
+        options: further arguments of the function.
+    """
 
-    @property
-    def group_key(self) -> Hashable:
-        """Equal filters and equal k."""
-        return PredictJob, self.k, self.new, self.types
-
-    @classmethod
-    def compute(cls, run: Run, jobs: Sequence[Self]) -> list[list[Values]]:
-        """Answer all queries with one matrix product."""
-        first, queries = jobs[0], [job.query for job in jobs]
-        found = run.predictor.predict(queries, first.k, first.new, first.types)
-        answers: list[list[Values]] = [[] for _ in jobs]
-        for answer in found.iter_rows(named=True):
-            answers[answer["query"] - 1].append(answer)
-        return answers
+    function: Callable[..., Sequence[Any]]
+    item: Any
+    options: tuple[Hashable, ...] = ()
 
 
-@dataclass(frozen=True)
-class ScoreJob(Job):
-    """A triple; its result is a row of `Run.score`."""
-
-    triple: tuple[str, str, str]
-
-    @property
-    def group_key(self) -> Hashable:
-        """Equal for all triples."""
-        return ScoreJob
-
-    @classmethod
-    def compute(cls, run: Run, jobs: Sequence[Self]) -> list[Values]:
-        """Score all triples in one call."""
-        return run.score([job.triple for job in jobs]).to_dicts()
-
-
-@dataclass(frozen=True)
-class EntityJob(Job):
-    """An entity id; its result is the description of the entity."""
-
-    service: RunService
-    entity: int
-    limit: int
-
-    @property
-    def group_key(self) -> Hashable:
-        """Equal for all entities."""
-        return EntityJob
-
-    @classmethod
-    def compute(cls, run: Run, jobs: Sequence[Self]) -> list[Values]:
-        """Describe one entity after the other."""
-        return [job.service.describe_entity(job.entity, job.limit) for job in jobs]
-
-
-def job_processor(run: Run) -> Callable[[Sequence[Job]], list[Any]]:
-    """Return the function with which a batcher processes jobs of a run."""
-    return partial(_compute_all, run)
-
-
-def _compute_all(run: Run, jobs: Sequence[Job]) -> list[Any]:
+def compute_jobs(jobs: Sequence[Job]) -> list[Any]:
+    """Return the results of jobs; an exception is the result of all jobs of its group."""
     groups: dict[Hashable, list[int]] = {}
     for i, job in enumerate(jobs):
-        groups.setdefault(job.group_key, []).append(i)
+        groups.setdefault((job.function, job.options), []).append(i)
     results: list[Any] = [None] * len(jobs)
     for indices in groups.values():
-        group = [jobs[i] for i in indices]
+        first, items = jobs[indices[0]], [jobs[i].item for i in indices]
         try:
-            found: list[Any] = type(group[0]).compute(run, group)
+            found = first.function(items, *first.options)
         except Exception as error:
-            found = [error] * len(group)
+            found = [error] * len(items)
         for i, result in zip(indices, found, strict=True):
             results[i] = result
     return results

@@ -68,8 +68,8 @@ for _path in PAGE_PATHS:
 )  # fmt: skip
 async def explain(body: ExplainRequest, request: Request) -> Response:
     """Return the rules that predict a triple, and the training triples most similar to it."""
-    triple = (body.head, body.relation, body.tail)
-    return json_response({"reasons": await _analysis(request).explain(triple, body.n)})
+    analysis, triple = _analysis(request), (body.head, body.relation, body.tail)
+    return json_response({"reasons": await analysis.submit(analysis.explain, triple, body.n)})
 
 
 @router.get(
@@ -79,8 +79,8 @@ async def explain(body: ExplainRequest, request: Request) -> Response:
 async def rules(request: Request, relation: Name) -> Response:
     """Return the rules of a relation that the model or the graph supports."""
     analysis = _analysis(request)
-    found = await analysis.rules(analysis.service.resolve_relation(relation))
-    return json_response({"rules": found})
+    i = analysis.service.resolve_relation(relation)
+    return json_response({"rules": await analysis.submit(analysis.rules, i)})
 
 
 @router.get(
@@ -94,8 +94,8 @@ async def suggestions(
 ) -> Response:
     """Return the most probable unknown triples about an entity."""
     analysis = _analysis(request)
-    found = await analysis.suggest(analysis.service.resolve_entity(entity), k)
-    return json_response({"answers": found})
+    i = analysis.service.resolve_entity(entity)
+    return json_response({"answers": await analysis.submit(analysis.suggest, i, k)})
 
 
 PLOT: dict[str, Any] = {
@@ -115,17 +115,19 @@ async def densities(
     analysis = _analysis(request)
     ids = dict.fromkeys(analysis.service.resolve_entity(text) for text in entity)
     names = tuple(analysis.service.data.entities[i] for i in ids)
-    return svg_response(await analysis.densities(names))
+    return svg_response(await analysis.submit(analysis.densities, names))
 
 
 @router.get("/plots/rules", summary="Histograms of the rules of a relation", **PLOT)
 async def histograms(request: Request, relation: Name) -> Response:
     """Plot the statistics of the paper for the first rule of each kind."""
     analysis = _analysis(request)
-    return svg_response(await analysis.histograms(analysis.service.resolve_relation(relation)))
+    i = analysis.service.resolve_relation(relation)
+    return svg_response(await analysis.submit(analysis.histograms, i))
 
 
 @router.get("/plots/map", summary="Map of the entities", **PLOT)
 async def entity_map(request: Request) -> Response:
     """Plot all entities in two dimensions."""
-    return svg_response(await _analysis(request).entity_map())
+    analysis = _analysis(request)
+    return svg_response(await analysis.submit(analysis.entity_map))

@@ -1,6 +1,6 @@
 """Lookup and description of the entities and relations of a run, as JSON values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
@@ -12,9 +12,12 @@ from torch import Tensor
 
 from kgflow.data import describe
 from kgflow.errors import KgflowError
+from kgflow.runs.answers import TripleQuery
 from kgflow.runs.run import Run
 from kgflow.search.transform import DistanceTransform, choose_transform
 from kgflow.serving.name_index import NameIndex
+
+Values = dict[str, Any]
 
 MAX_SHOWN = 100
 """Largest number of characters of a name in an error message."""
@@ -91,7 +94,7 @@ class RunService:
         """Return the id of a relation by name or id."""
         return _resolve(text, len(self.data.relations), self.relation_id)
 
-    def entity_summary(self, i: int) -> dict[str, Any]:
+    def entity_summary(self, i: int) -> Values:
         """Return id, name, label and types of an entity."""
         name = self.data.entities[i]
         types = list(self.data.types.get(name, ()))
@@ -113,8 +116,24 @@ class RunService:
         degrees = np.bincount(known.h, weights=known.counts, minlength=E)
         return np.argsort(-degrees, kind="stable")
 
-    def describe_entity(self, i: int, limit: int) -> dict[str, Any]:
-        """Return an entity with its known triples, uncertainty and neighbours."""
+    def answer(
+        self, queries: Sequence[TripleQuery], k: int, new: bool, types: Sequence[str]
+    ) -> list[list[Values]]:
+        """Return the k best answers to each query, as in `Run.predict`."""
+        answers: list[list[Values]] = [[] for _ in queries]
+        for row in self.predictor.predict(queries, k, new, types).iter_rows(named=True):
+            answers[row["query"] - 1].append(row)
+        return answers
+
+    def score(self, triples: Sequence[tuple[str, str, str]]) -> list[Values]:
+        """Return the rows of `Run.score`."""
+        return self.run.score(triples).to_dicts()
+
+    def describe_entities(self, ids: Sequence[int], limit: int) -> list[Values]:
+        """Return entities with their known triples, certainty and neighbours."""
+        return [self._describe_entity(i, limit) for i in ids]
+
+    def _describe_entity(self, i: int, limit: int) -> Values:
         count, triples = self.known_triples(i, limit)
         measure, neighbours = self.neighbours(i, min(limit, 10))
         return self.entity_summary(i) | {
@@ -172,14 +191,14 @@ class RunService:
         return "distance" if self._by_distance else "cosine", list(found)
 
     @cached_property
-    def relation_statistics(self) -> list[dict[str, Any]]:
+    def relation_statistics(self) -> list[Values]:
         """Statistics of every relation in the training split."""
         return [
             {"id": i, **asdict(r), "uncertainty": self.predictor.uncertainty(i, "relation")}
             for i, r in enumerate(describe(self.data).by_relation)
         ]
 
-    def describe_run(self) -> dict[str, Any]:
+    def describe_run(self) -> Values:
         """Return model, settings, sizes and metrics of the run, without any path."""
         config, data = self.run.config, self.data
         return {
