@@ -1,9 +1,7 @@
-"""Settings: one tree, validated, with the settings that every component owns.
+"""Settings: one validated tree for Python, TOML files, the command line and the report.
 
-An experiment is a data set, a seed, a model and a training. Losses, regularizers, optimizers and
-learning rate schedules are components: each defines its own settings class next to its code,
-which registers under a name. A setting is therefore written once, and the command line, Python,
-TOML files, the report and `kgflow settings` read it from here.
+Losses, regularizers, optimizers and learning rate schedules are components: each defines its own
+settings class next to its code, which registers under a name.
 """
 
 import tomllib
@@ -35,6 +33,8 @@ ENSEMBLE = "ensemble"
 """Model name of an ensemble of runs."""
 
 Option = bool | int | float | str
+Fraction = Annotated[float, Field(ge=0, lt=1)]
+Count = Annotated[int, Field(ge=1, le=2**31)]
 
 
 class Settings(BaseModel):
@@ -62,10 +62,6 @@ class Group:
         if known is not None and known.__qualname__ != member.__qualname__:
             raise KgflowError(f"{self.key} '{name}' is defined twice: choose another name")
         self._members[name] = member
-
-    def discard(self, name: str) -> None:
-        """Remove a settings class again."""
-        self._members.pop(name, None)
 
     @property
     def members(self) -> "Mapping[str, type[Component]]":
@@ -116,6 +112,7 @@ LOSSES = Group("training.loss", "kgflow.training", "one-vs-all")
 REGULARIZERS = Group("training.regularizer", "kgflow.training", "none")
 OPTIMIZERS = Group("training.optimizer", "kgflow.training", "adam")
 LR_SCHEDULES = Group("training.lr_schedule", "kgflow.training", "exponential")
+Chosen = SerializeAsAny[Component]
 GROUPS = {group.key: group for group in (LOSSES, REGULARIZERS, OPTIMIZERS, LR_SCHEDULES)}
 
 
@@ -190,16 +187,10 @@ class TrainingSettings(Settings):
     relation_prediction_weight: Annotated[
         float, Field(ge=0, description="Weight of the relation prediction loss.")
     ] = 0.0
-    loss: Annotated[SerializeAsAny[Component], BeforeValidator(LOSSES.parse)] = _chosen(LOSSES)
-    regularizer: Annotated[SerializeAsAny[Component], BeforeValidator(REGULARIZERS.parse)] = (
-        _chosen(REGULARIZERS)
-    )
-    optimizer: Annotated[SerializeAsAny[Component], BeforeValidator(OPTIMIZERS.parse)] = _chosen(
-        OPTIMIZERS
-    )
-    lr_schedule: Annotated[SerializeAsAny[Component], BeforeValidator(LR_SCHEDULES.parse)] = (
-        _chosen(LR_SCHEDULES)
-    )
+    loss: Annotated[Chosen, BeforeValidator(LOSSES.parse)] = _chosen(LOSSES)
+    regularizer: Annotated[Chosen, BeforeValidator(REGULARIZERS.parse)] = _chosen(REGULARIZERS)
+    optimizer: Annotated[Chosen, BeforeValidator(OPTIMIZERS.parse)] = _chosen(OPTIMIZERS)
+    lr_schedule: Annotated[Chosen, BeforeValidator(LR_SCHEDULES.parse)] = _chosen(LR_SCHEDULES)
 
 
 class Member(Settings):
@@ -300,14 +291,11 @@ def _group_entries(group: Group) -> Iterator[Entry]:
 def _entry(kind: type[BaseModel], field: str, key: str) -> Entry:
     info = kind.model_fields[field]
     default = None if info.is_required() else info.get_default(call_default_factory=True)
-    kind_name, text = _type_name(info.annotation), str(info.description)
-    return Entry(key=key, type=kind_name, default=default, description=text, components=[])
-
-
-def _type_name(annotation: object) -> str:
-    if get_origin(annotation) is Literal:
-        return f"one of {', '.join(map(str, get_args(annotation)))}"
-    return getattr(annotation, "__name__", str(annotation))
+    type_name = getattr(info.annotation, "__name__", str(info.annotation))
+    if get_origin(info.annotation) is Literal:
+        type_name = f"one of {', '.join(map(str, get_args(info.annotation)))}"
+    text = str(info.description)
+    return Entry(key=key, type=type_name, default=default, description=text, components=[])
 
 
 T = TypeVar("T", bound=Settings)
@@ -354,15 +342,11 @@ def merge(base: Mapping[str, Any], changes: Mapping[str, Any], key: str = "") ->
         path, old = f"{key}.{name}".lstrip("."), merged.get(name)
         if not (isinstance(value, Mapping) and isinstance(old, Mapping)):
             merged[name] = value
-        elif path in GROUPS and _renamed(GROUPS[path], old, value):
-            merged[name] = dict(value)
-        else:
-            merged[name] = merge(old, value, path)
+            continue
+        current = old.get("name", GROUPS[path].default) if path in GROUPS else None
+        renamed = path in GROUPS and value.get("name", current) != current
+        merged[name] = dict(value) if renamed else merge(old, value, path)
     return merged
-
-
-def _renamed(group: Group, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    return "name" in new and new["name"] != old.get("name", group.default)
 
 
 def expand(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from kgflow.config import Experiment, parse
 from kgflow.data import save
 from kgflow.models.listing import label, listing
 from kgflow.runs.build import complete
-from kgflow.training import CONFIDENCES
+from kgflow.training.losses.confidence import CONFIDENCES
 from pretended import BENCHMARKS, row
 from reproduce.__main__ import main
 from reproduce.benchmarks import BenchmarksStudy

@@ -13,14 +13,9 @@ from torch import nn
 from kgflow.config import OPTIMIZERS
 from kgflow.errors import KgflowError
 from kgflow.io import write_atomic
-from kgflow.training import (
-    History,
-    MovingAverage,
-    Progress,
-    TrainingState,
-    load_model,
-    read_history,
-)
+from kgflow.training import History, load_model, read_history
+from kgflow.training.checkpoint import Progress, TrainingState
+from kgflow.training.ema import MovingAverage
 
 
 def training(steps=2, beta=0.9, seed=0, name="adam", progress=None):

@@ -12,7 +12,8 @@ from graphs import make_experiment, random_graph, random_model
 from kgflow.config import LOSSES
 from kgflow.kernels import SampledGradient
 from kgflow.runs.build import make_loss
-from kgflow.training import CONFIDENCES, OneVsAll
+from kgflow.training import OneVsAll
+from kgflow.training.losses.confidence import CONFIDENCES
 
 MARGIN = 1.5
 DATA = random_graph(entities=9, relations=2, facts=40, held_out=2, weighted=True)

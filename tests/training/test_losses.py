@@ -12,9 +12,6 @@ from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.kernels import AutogradKeys, SoftmaxKernel, WholeGradient
 from kgflow.training import (
-    Bernoulli,
-    CorruptBoth,
-    CorruptTails,
     KvsAll,
     MarginRanking,
     OneVsAll,
@@ -24,6 +21,7 @@ from kgflow.training import (
     Softmax,
     Sum,
 )
+from kgflow.training.losses.negative_sampling import Bernoulli, CorruptBoth, CorruptTails
 from kgflow.training.optimizers import AdamSettings, RowAdam
 from kgflow.training.regularizers import N3, Dura
 

@@ -11,7 +11,8 @@ from graphs import make_experiment, random_graph
 from kgflow.errors import KgflowError
 from kgflow.models import embedding
 from kgflow.runs.training import resume, run_experiment
-from kgflow.training import Diverged, Interrupted, TrainingState, batches
+from kgflow.training import Diverged, Interrupted, batches
+from kgflow.training.checkpoint import TrainingState
 
 DATA = random_graph(entities=30, facts=200)
 

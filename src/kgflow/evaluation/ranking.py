@@ -1,6 +1,6 @@
 """Filtered ranks of the answers of a split, and their metrics as a table or as JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class Ranking:
     relations: int
 
     @classmethod
-    def of(cls, columns: Sequence[Ids], relations: int) -> "Ranking":
+    def of(cls, columns: Iterable[Ids], relations: int) -> "Ranking":
         """Create a ranking from its six columns in order."""
         h, r, t, optimistic, pessimistic, candidates = columns
         return cls(h, r, t, optimistic, pessimistic, candidates, relations)
@@ -61,7 +61,7 @@ class Ranking:
     def take(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> "Ranking":
         """Select answers by a mask or by positions."""
         arrays = (self.h, self.r, self.t, self.optimistic, self.pessimistic, self.candidates)
-        return Ranking.of([x[which] for x in arrays], self.relations)
+        return Ranking.of((x[which] for x in arrays), self.relations)
 
     def metrics(self) -> dict[str, Metrics]:
         """Compute the metrics under each of the three tie policies."""
@@ -82,22 +82,14 @@ def rank(
 ) -> Ranking:
     """Rank the answers of queries among all entities that are not other known answers.
 
-    Each distinct (h, r) is scored once. The model is in the same mode afterwards.
-
-    Args:
-        model: Model that scores.
-        queries: Query index of a split, with inverse relations.
-        known: Query index of all known triples.
-        memory: Number of scores held at a time.
-        progress: Progress callback.
+    Each distinct (h, r) is scored once, with `memory` scores held at a time. `queries` are those of
+    a split, with inverse relations. The model is in the same mode afterwards.
     """
     scorer = Scorer(model, known, memory)
     parts = [_rank(scorer, queries, rows, S) for rows, S in scorer.batches(queries, progress)]
-    joined = [np.concatenate(column) for column in zip(*parts, strict=True)] if parts else _EMPTY
-    return Ranking.of(joined, queries.relations // 2)
-
-
-_EMPTY = [np.empty(0, dtype=np.int64)] * 6
+    parts = parts or [[np.empty(0, dtype=np.int64)] * 6]
+    columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Ranking.of(columns, queries.relations // 2)
 
 
 def _rank(scorer: Scorer, queries: QueryIndex, rows: Ids, S: Tensor) -> list[Ids]:
@@ -108,6 +100,7 @@ def _rank(scorer: Scorer, queries: QueryIndex, rows: Ids, S: Tensor) -> list[Ids
     return [h[row], r[row], answer, *(part.cpu().numpy() for part in ranks)]
 
 
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """Filtered ranking metrics of a split, overall and by group.
 
@@ -121,19 +114,16 @@ class Evaluation:
             included in the metrics.
     """
 
-    def __init__(
-        self,
-        split: str,
-        ranking: Ranking,
-        by: str | None,
-        relations: Sequence[str],
-        categories: Mapping[str, str],
-        untrained: int = 0,
-    ) -> None:
-        if by is not None and by not in GROUPS:
-            raise KgflowError(f"unknown group '{by}': choose {', '.join(GROUPS)}")
-        self.split, self.ranking, self.by = split, ranking, by
-        self.relations, self.categories, self.untrained = relations, categories, untrained
+    split: str
+    ranking: Ranking
+    by: str | None
+    relations: Sequence[str]
+    categories: Mapping[str, str]
+    untrained: int = 0
+
+    def __post_init__(self) -> None:
+        if self.by is not None and self.by not in GROUPS:
+            raise KgflowError(f"unknown group '{self.by}': choose {', '.join(GROUPS)}")
 
     def __getitem__(self, policy: str) -> dict[str, float]:
         return self.ranking.metrics()[policy].to_dict()
@@ -143,21 +133,20 @@ class Evaluation:
         result: dict[str, Any] = {"split": self.split, "answers": len(self.ranking)}
         result |= {"untrained": self.untrained, **_summary(self.ranking)}
         if self.by is not None:
-            groups = self.ranking.by(self._group(self.by))
-            result["by"] = {k: {"count": len(g), **_summary(g)} for k, g in groups.items()}
+            groups = self._groups().items()
+            result["by"] = {name: {"count": len(g), **_summary(g)} for name, g in groups}
         return result
 
     def __str__(self) -> str:
         names = list(self["realistic"])
         lines = [f"{self.split:<16}" + "".join(f"{name:>10}" for name in names)]
-        for title, ranking in self._rows():
+        for title, ranking in [("all", self.ranking), *self._groups().items()]:
             values = ranking.metrics()["realistic"].to_dict().values()
             lines.append(f"{title:<16}" + "".join(f"{v:>10.4g}" for v in values))
         return "\n".join(lines)
 
-    def _rows(self) -> list[tuple[str, Ranking]]:
-        rows = [("all", self.ranking)]
-        return rows + (list(self.ranking.by(self._group(self.by)).items()) if self.by else [])
+    def _groups(self) -> dict[str, Ranking]:
+        return {} if self.by is None else self.ranking.by(self._group(self.by))
 
     def _group(self, by: str) -> NDArray[np.str_]:
         if by == "side":

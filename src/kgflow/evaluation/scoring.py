@@ -110,14 +110,9 @@ class Scorer:
         return ExactSearch(self.entities)
 
     def scores(self, h: Ids, r: Ids) -> Tensor:
-        """Score all entities, without a filter.
+        """Score all entities for queries of ids ``(B,)``, without a filter: S, ``(B, E)``.
 
-        Args:
-            h: Entity ids, ``(B,)``.
-            r: Relation ids, ``(B,)``; an inverse relation makes it a query for heads.
-
-        Returns:
-            S, ``(B, E)``.
+        An inverse relation makes it a query for heads.
 
         Raises:
             FloatingPointError: A score is infinite or not a number.
@@ -201,11 +196,7 @@ class Scorer:
         return score, entity
 
     def score_triples(self, h: Ids, r: Ids, t: Ids) -> Tensor:
-        """Score triples of ids, ``(N,)`` each, to ``(N,)`` on the CPU.
-
-        Raises:
-            FloatingPointError: A score is infinite or not a number.
-        """
+        """Score triples of ids, ``(N,)`` each, to ``(N,)`` on the CPU; all scores are finite."""
         parts = []
         with evaluation_mode(self.model):
             for low, high in blocks(max(1, len(h)), TRIPLES):

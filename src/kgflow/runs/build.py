@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from kgflow.config import (
-    ENSEMBLE,
     GROUPS,
     Experiment,
     ModelSettings,
@@ -20,21 +19,18 @@ from kgflow.training import Loss, LossSettings, RegularizerSettings, RelationPre
 
 
 def complete(values: Mapping[str, Any], source: str) -> Experiment:
-    """Validate the settings of an experiment, with the defaults of its model for the rest.
+    """Validate nested settings of an experiment, with the defaults of its model for the rest.
 
-    Args:
-        values: Settings that were chosen, nested.
-        source: Where they come from, for messages.
+    Error messages begin with `source`.
 
     Example:
         >>> complete({"data": "umls", "training": {"epochs": 5}}, "here").training.epochs
         5
     """
     model = values.get("model", {})
-    if model.get("name") == ENSEMBLE or model.get("members"):
-        parse(ModelSettings, model, source, "model")
-        raise KgflowError(f"{source}: an ensemble cannot be trained: train its runs")
     chosen = parse(ModelSettings, model, source, "model")
+    if chosen.members:
+        raise KgflowError(f"{source}: an ensemble cannot be trained: train its runs")
     defaults = chosen_variant(chosen, source).settings
     return parse(Experiment, merge(_applicable(defaults, values), values), source)
 

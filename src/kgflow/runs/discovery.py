@@ -38,18 +38,15 @@ def discover(
     capital needs no second one. All tails of all heads and relations are scored; of equally
     probable triples those with larger scores come first. Entities and relations that do not occur
     in training are left out, as are triples (h, r, h) of relations without such training triples.
-
-    Args:
-        predictor: Model and names.
-        k: Number of triples.
-        relation: Name of the only relation to consider.
-        progress: Progress callback.
     """
     if k < 1:
         raise KgflowError(f"k is {k}: ask for 1 fact or more")
     search, heads = _Discovery(predictor, k), np.flatnonzero(predictor.trained_entities)
-    size, relations = predictor.scorer.batch_size(HEADS), _relations(predictor, relation)
-    for done, r in enumerate(relations, start=1):
+    size = predictor.scorer.batch_size(HEADS)
+    relations = np.flatnonzero(predictor.trained_relations)
+    if relation is not None:
+        relations = np.intersect1d(relations, predictor.data.relations.id(relation))
+    for done, r in enumerate(relations.tolist(), start=1):
         known = search.missing.has_known_answer(heads, np.full_like(heads, r))
         # Within each group probabilities ascend with scores, so that few candidates are needed.
         for group in (heads[~known], heads[known]):
@@ -57,12 +54,6 @@ def discover(
                 search.add(group[low:high], r)
         progress(done / len(relations))
     return frame(_columns(predictor, search.best), DISCOVERY_COLUMNS)
-
-
-def _relations(predictor: Predictor, relation: str | None) -> list[int]:
-    names, trained = predictor.data.relations, predictor.trained_relations
-    wanted = range(len(names)) if relation is None else [names.id(relation)]
-    return [r for r in wanted if trained[r]]
 
 
 class _Discovery:

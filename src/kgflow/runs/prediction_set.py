@@ -64,12 +64,6 @@ def prediction_set(
     """Compute the prediction set of a query.
 
     Its random numbers depend on the query only, so the same query has the same set.
-
-    Args:
-        predictor: Model and names.
-        conformal: Nonconformity scores of held-out answers.
-        query: (h, r, ?) or (?, r, t).
-        coverage: Probability that the set contains the answer.
     """
     if query.relation is None:
         raise KgflowError(

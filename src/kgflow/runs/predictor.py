@@ -122,11 +122,7 @@ class Predictor:
         return self.answer_table(ids, answers)
 
     def score_names(self, triples: Sequence[tuple[str, str, str]]) -> "pl.DataFrame":
-        """Score triples of names or labels.
-
-        Returns:
-            A table with the columns `SCORE_COLUMNS`, in the order of the triples.
-        """
+        """Score triples of names or labels, as a table with the columns `SCORE_COLUMNS`."""
         if any(len(triple) != 3 for triple in triples):
             raise KgflowError("score needs triples of (head, relation, tail)")
         ids = id_array([triple_ids(self.data, *triple) for triple in triples])
@@ -225,12 +221,7 @@ class Predictor:
         return None if found is None else float(found[i])
 
     def probability(self, score: Floats, r: Ids) -> Floats:
-        """Return calibrated probabilities of scores.
-
-        Args:
-            score: Scores, ``(N,)``.
-            r: Relation ids, ``(N,)``; those of inverse relations for answers that are heads.
-        """
+        """Return calibrated probabilities ``(N,)`` of scores; answers that are heads have r⁻¹."""
         return self.calibration.probability(score, r)
 
     def tensor(self, array: Ids) -> Tensor:

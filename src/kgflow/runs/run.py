@@ -1,6 +1,6 @@
 """A run directory, opened: evaluation, prediction and calibration of a trained model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -33,7 +33,6 @@ from kgflow.uncertainty import (
     ConfidenceMetrics,
     Conformal,
     Coverage,
-    NonconformityScore,
     RankScore,
     Reliability,
     calibrate,
@@ -144,18 +143,15 @@ class Run:
         ranking = rank(self.model, queries, filtered, progress=progress)
         trained = self.data.train.entity_mask(len(self.data.entities))
         untrained = int((~(trained[ranking.h] & trained[ranking.t])).sum())
-        names, categories = self.data.relations.names, self._categories(by)
+        relations = describe(self.data).by_relation if by == "category" else []
+        categories = {relation.name: relation.category for relation in relations}
+        names = self.data.relations.names
         return Evaluation(split, ranking, by, names, categories, untrained)
 
     def evaluate_confidence(
         self, split: str = "test", progress: Progress = no_progress
     ) -> ConfidenceMetrics:
-        """Compute errors of predicted confidences and nDCG of a split.
-
-        Args:
-            split: "train", "valid" or "test".
-            progress: Progress callback.
-        """
+        """Compute errors of predicted confidences and nDCG of a split."""
         return evaluate_confidence(self.model, self.data, self.logit_offset, split, progress)
 
     def predict(
@@ -186,13 +182,7 @@ class Run:
     def discover(
         self, k: int = 100, relation: str | None = None, progress: Progress = no_progress
     ) -> "pl.DataFrame":
-        """Find the k most probable triples that are not in the graph.
-
-        Args:
-            k: Number of triples.
-            relation: Name of the only relation to consider.
-            progress: Progress callback.
-        """
+        """Find the k most probable triples that are not in the graph, of all relations or one."""
         return discover(self.predictor, k, relation, progress)
 
     def calibrate(self, progress: Progress = no_progress) -> Calibration:
@@ -295,13 +285,12 @@ class Run:
             )
         if adaptive not in self._conformal:
             queries, seed = self.data.index(facts), self.config.seed
-            score = self._nonconformity(adaptive)
+            score = (
+                AdaptiveScore(self.predictor.calibration.temperature) if adaptive else RankScore()
+            )
             found = fit_conformal(self.model, score, queries, self.data.known, seed=seed)
             self._conformal[adaptive] = found
         return replace(self._conformal[adaptive], by_relation=by_relation)
-
-    def _nonconformity(self, adaptive: bool) -> NonconformityScore:
-        return AdaptiveScore(self.predictor.calibration.temperature) if adaptive else RankScore()
 
     def _candidates(self, facts: Triples, progress: Progress) -> CandidateScores:
         seed = self.config.seed
@@ -315,11 +304,6 @@ class Run:
         """Drop what was computed from earlier weights or another calibration."""
         self.__dict__.pop("predictor", None)
         self._conformal.clear()
-
-    def _categories(self, by: str | None) -> Mapping[str, str]:
-        if by != "category":
-            return {}
-        return {r.name: r.category for r in describe(self.data).by_relation}
 
 
 def open_run(directory: str | Path, device: str = "cpu") -> Run:

@@ -32,13 +32,7 @@ def new_run(directory: Path, config: RunConfig, data: Dataset, force: bool) -> I
     """Create a run directory atomically.
 
     The body of the `with` statement writes further files into a temporary directory, which is
-    renamed to `directory` at the end.
-
-    Args:
-        directory: Directory of the run.
-        config: Configuration of the run.
-        data: Dataset to store.
-        force: Whether an existing run is replaced.
+    renamed to `directory` at the end. With `force`, an existing run is replaced.
     """
     # The temporary directory is a sibling, which a symbolic link or "." does not have.
     directory = Path(os.path.realpath(directory))
@@ -180,7 +174,7 @@ def _is_running(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        return True
+        pass
     return True
 
 

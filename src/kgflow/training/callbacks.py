@@ -28,17 +28,11 @@ class Callback:
 
 
 class History(Callback):
-    """Writes one JSON line per epoch to a file.
-
-    Args:
-        path: File; lines after `epochs`, of an interrupted training, are removed.
-        epochs: Number of finished epochs.
-    """
+    """Writes one JSON line per epoch to a file, after those of the finished `epochs`."""
 
     def __init__(self, path: Path, epochs: int = 0) -> None:
         self.path = path
-        kept = [r for r in read_history(path) if r["epoch"] <= epochs]
-        write_json_lines(path, kept)
+        write_json_lines(path, [r for r in read_history(path) if r["epoch"] <= epochs])
 
     def on_epoch(self, record: Record) -> None:
         append_json_line(self.path, record)
@@ -68,11 +62,7 @@ def _is_record(found: object) -> bool:
 
 
 class TensorBoard(Callback):
-    """Writes the metrics of every epoch as TensorBoard scalars.
-
-    Args:
-        directory: Directory of TensorBoard's event files.
-    """
+    """Writes the metrics of every epoch as scalars to TensorBoard's event files."""
 
     def __init__(self, directory: Path) -> None:
         try:

@@ -46,15 +46,7 @@ def load_model(path: Path, model: nn.Module) -> None:
 
 @dataclass
 class TrainingState:
-    """Everything that the next step of a training depends on.
-
-    Args:
-        model: Model that is trained.
-        optimizer: Its optimizer.
-        initial_state: State of the optimizer for a parameter before its first step.
-        average: Moving average of the weights.
-        progress: Progress of the training.
-    """
+    """Everything that the next step of a training depends on."""
 
     model: nn.Module
     optimizer: torch.optim.Optimizer

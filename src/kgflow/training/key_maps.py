@@ -23,7 +23,10 @@ def key_map(model: Model) -> KeyEncoder:
         ['WassersteinKeys', 'AutogradKeys']
     """
     own = AutogradKeys(model.encode_keys)
-    rows = _random(model, 16, model.entity.weight.shape[1])
+    table = model.entity.weight
+    # A separate generator, so that the random numbers of the training do not change.
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.randn(16, table.shape[1], generator=generator).to(table)
     for found in _candidates(model, model.entity.without_bias(rows)):
         candidate = BiasedKeys(found) if model.entity.has_bias else found
         if _agree(candidate, own, rows):
@@ -75,9 +78,3 @@ def _keys(keys: KeyEncoder, rows: Tensor) -> tuple[Tensor, Tensor]:
     K, b = rows.new_empty(len(rows), keys.width(rows)), rows.new_empty(len(rows))
     keys.forward(rows, K, b)
     return K, b
-
-
-def _random(model: Model, *shape: int) -> Tensor:
-    # A separate generator, so that the random numbers of the training do not change.
-    generator = torch.Generator().manual_seed(0)
-    return torch.randn(*shape, generator=generator).to(model.entity.weight)

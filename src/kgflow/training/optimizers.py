@@ -22,6 +22,7 @@ class OptimizerSettings(Component):
     """Base class of the settings of optimizers."""
 
     group: ClassVar[Group] = OPTIMIZERS
+    row_update_type: ClassVar[type[RowUpdate] | None] = None
     lr: Annotated[float, Field(gt=0, description="Learning rate.")] = 0.02
 
     @abstractmethod
@@ -30,44 +31,12 @@ class OptimizerSettings(Component):
 
     def row_update(self, optimizer: torch.optim.Optimizer, table: Parameter) -> Update | None:
         """Return what updates the entity table block by block, or None for a normal step."""
-        return None
+        kind = self.row_update_type
+        return None if kind is None else kind(optimizer, table, self.initial_state)
 
     def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
         """Return the state of a parameter before its first step; empty if there is none."""
         return {}
-
-
-class AdamSettings(OptimizerSettings):
-    """Settings of Adam."""
-
-    name: Literal["adam"] = "adam"
-
-    def build(self, parameters: Iterable[Parameter]) -> torch.optim.Adam:
-        return torch.optim.Adam(parameters, lr=self.lr, fused=True)
-
-    def row_update(self, optimizer: torch.optim.Optimizer, table: Parameter) -> Update:
-        assert isinstance(optimizer, torch.optim.Adam)
-        return RowAdam(optimizer, table, self.initial_state)
-
-    def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
-        moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
-        return {"step": torch.zeros((), device=parameter.device), **moments}
-
-
-class AdagradSettings(OptimizerSettings):
-    """Settings of Adagrad."""
-
-    name: Literal["adagrad"] = "adagrad"
-
-    def build(self, parameters: Iterable[Parameter]) -> "AdagradOptimizer":
-        return AdagradOptimizer(parameters, self.lr)
-
-    def row_update(self, optimizer: torch.optim.Optimizer, table: Parameter) -> Update:
-        assert isinstance(optimizer, AdagradOptimizer)
-        return RowAdagrad(optimizer, table, self.initial_state)
-
-    def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
-        return {"sum": torch.zeros_like(parameter)}
 
 
 class RowAdam(RowUpdate):
@@ -140,6 +109,33 @@ class RowAdagrad(RowUpdate):
         move(value, total, grad, self.optimizer.param_groups[0]["lr"])
 
 
+class AdamSettings(OptimizerSettings):
+    """Settings of Adam."""
+
+    name: Literal["adam"] = "adam"
+    row_update_type: ClassVar = RowAdam
+
+    def build(self, parameters: Iterable[Parameter]) -> torch.optim.Adam:
+        return torch.optim.Adam(parameters, lr=self.lr, fused=True)
+
+    def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
+        moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
+        return {"step": torch.zeros((), device=parameter.device), **moments}
+
+
+class AdagradSettings(OptimizerSettings):
+    """Settings of Adagrad."""
+
+    name: Literal["adagrad"] = "adagrad"
+    row_update_type: ClassVar = RowAdagrad
+
+    def build(self, parameters: Iterable[Parameter]) -> AdagradOptimizer:
+        return AdagradOptimizer(parameters, self.lr)
+
+    def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
+        return {"sum": torch.zeros_like(parameter)}
+
+
 class LrScheduleSettings(Component):
     """Base class of learning rate schedules, which are their own settings."""
 
@@ -159,9 +155,7 @@ class Exponential(LrScheduleSettings):
     """
 
     name: Literal["exponential"] = "exponential"
-    decay: Annotated[
-        float, Field(gt=0, le=1, description="Factor of the learning rate per epoch.")
-    ] = 0.98
+    decay: float = Field(default=0.98, gt=0, le=1, description="Learning rate factor per epoch.")
 
     def factor(self, epoch: float, epochs: int) -> float:
         return self.decay ** int(epoch)

@@ -64,11 +64,8 @@ class N3(Term):
 
     The modulus of a coordinate is taken over the parts of an embedding where these have one size:
     re and im of ComplEx, μ and σ of NFE-1; otherwise every number is a coordinate. Biases do not
-    count. Entities and relations that a batch holds several times are evaluated once.
-
-    Args:
-        model: Model to train.
-        weight: λ.
+    count. Entities and relations that a batch holds several times are evaluated once. λ is the
+    `weight`.
 
     Reference:
         Lacroix, Usunier, Obozinski: Canonical Tensor Decomposition for Knowledge Base Completion,
@@ -102,11 +99,8 @@ class Dura(Term):
 
     For bilinear models q is h∘r and k is t; for squared distances q and k are the two points: for
     NFE-1, :math:`|f_r \circ f_h(x_0)|^2 + |f_t(x_0)|^2 = \sum \mu^2 + \sigma^2` of both sides.
-    With inverse relations each triple is penalised in both directions.
-
-    Args:
-        model: Model to train, with an inner product as its interaction.
-        weight: λ.
+    With inverse relations each triple is penalised in both directions. λ is the `weight`; the model
+    must score by an inner product.
 
     Reference:
         Zhang, Cai, Wang: Duality-Induced Regularizer for Tensor Factorization Based Knowledge Graph

@@ -1,14 +1,9 @@
 """Uncertainty of predictions: calibration, prediction sets, confidences of triples."""
 
-from kgflow.uncertainty.calibration import Calibration, calibrate
-from kgflow.uncertainty.calibrators import Calibrator, Identity, Isotonic, Platt
+from kgflow.uncertainty.calibration import Calibration, MissingAnswerProbability, calibrate
+from kgflow.uncertainty.calibrators import Identity, Isotonic, Platt
 from kgflow.uncertainty.candidates import CandidateScores, score_candidates
-from kgflow.uncertainty.confidence import (
-    ConfidenceMetrics,
-    Errors,
-    evaluate_confidence,
-    fit_confidence,
-)
+from kgflow.uncertainty.confidence import ConfidenceMetrics, evaluate_confidence, fit_confidence
 from kgflow.uncertainty.conformal import (
     AdaptiveScore,
     Conformal,
@@ -18,18 +13,15 @@ from kgflow.uncertainty.conformal import (
     fit_conformal,
 )
 from kgflow.uncertainty.coverage import Coverage, coverage_of_ranks, measure_coverage
-from kgflow.uncertainty.missing_answers import MissingAnswerProbability
 from kgflow.uncertainty.reliability import Reliability, compare_reliability
 
 __all__ = [
     "AdaptiveScore",
     "Calibration",
-    "Calibrator",
     "CandidateScores",
     "ConfidenceMetrics",
     "Conformal",
     "Coverage",
-    "Errors",
     "Identity",
     "Isotonic",
     "MissingAnswerProbability",

@@ -1,12 +1,15 @@
-"""Calibration of scores to probabilities."""
+"""Calibration of scores to probabilities, and the probability that an answer is missing."""
 
+from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from kgflow.data import Dataset
 from kgflow.evaluation.metrics import Floats
+from kgflow.evaluation.scoring import Ids
 from kgflow.uncertainty.calibrators import (
     FITTED,
     AnyCalibrator,
@@ -66,7 +69,7 @@ class Calibration(BaseModel):
     by_relation: dict[Annotated[int, Field(ge=0)], CalibratorField] = {}
     model: str = ""
 
-    def log_odds(self, score: Floats, relation: NDArray[np.int64]) -> Floats:
+    def log_odds(self, score: Floats, relation: Ids) -> Floats:
         """Return calibrated log-odds of scores ``(N,)`` of relation ids ``(N,)``."""
         z = np.asarray(score, dtype=np.float64) + self.margin
         found = np.asarray(self.common(z))
@@ -75,25 +78,17 @@ class Calibration(BaseModel):
             found = np.where(here, calibrator(z), found) if here.any() else found
         return found
 
-    def probability(self, score: Floats, relation: NDArray[np.int64]) -> Floats:
+    def probability(self, score: Floats, relation: Ids) -> Floats:
         """Return calibrated probabilities of scores ``(N,)`` of relation ids ``(N,)``."""
         from scipy.special import expit
 
-        found: Floats = expit(self.log_odds(score, relation))
-        return found
+        return expit(self.log_odds(score, relation))
 
 
 def calibrate(
     candidates: CandidateScores, margin: float, seed: int = 0, model: str = ""
 ) -> Calibration:
-    """Fit a calibration.
-
-    Args:
-        candidates: Scores of true answers and of their candidates.
-        margin: Margin of the loss.
-        seed: Random seed of the folds.
-        model: Digest of the model, to be stored.
-    """
+    """Fit a calibration; the seed is that of the folds, and `model` the digest to be stored."""
     facts = int(candidates.fact.max(initial=-1)) + 1
     # Without a false candidate, nothing can be fitted.
     if facts < MIN_TRIPLES or not candidates.weight.any():
@@ -142,14 +137,13 @@ def log_loss(candidates: CandidateScores, calibrator: Calibrator, margin: float)
     r"""Compute :math:`-\log p_t - \sum_{e \ne t} \log(1 - p_e)` of each answer, ``(P,)``."""
     true, other = calibrator(candidates.true + margin), calibrator(candidates.other + margin)
     negative = (candidates.weight * np.logaddexp(0, other)).sum(1)
-    found: Floats = np.logaddexp(0, -true) + negative
-    return found
+    return np.logaddexp(0, -true) + negative
 
 
 def _select(
     candidates: CandidateScores,
     margin: float,
-    fold: NDArray[np.int64],
+    fold: Ids,
     current: AnyCalibrator,
     loss: Floats,
 ) -> tuple[AnyCalibrator, Floats]:
@@ -161,9 +155,7 @@ def _select(
     return kind.fit(*_labelled(candidates, margin)), found
 
 
-def _cross_validate(
-    kind: Fitted, candidates: CandidateScores, margin: float, fold: NDArray[np.int64]
-) -> Floats:
+def _cross_validate(kind: Fitted, candidates: CandidateScores, margin: float, fold: Ids) -> Floats:
     loss = np.empty(len(candidates))
     for k in np.unique(fold):
         out = fold == k
@@ -177,9 +169,52 @@ def _labelled(candidates: CandidateScores, margin: float) -> tuple[Floats, Float
     return score + margin, truth, weight
 
 
-def _clearly_less(difference: Floats, fact: NDArray[np.int64]) -> bool:
+def _clearly_less(difference: Floats, fact: Ids) -> bool:
     """Return whether the sum of differences is negative by `STANDARD_ERRORS`, clustered by fact."""
     _, group = np.unique(fact, return_inverse=True)
     total = np.bincount(group, weights=difference)
     error = float(np.std(total, ddof=1)) * len(total) ** 0.5
     return bool(total.sum() < -STANDARD_ERRORS * max(error, 1e-12))
+
+
+class MissingAnswerProbability:
+    r"""Probability that (h, r, ?) has an unknown answer, by r and by whether one is known.
+
+    It is estimated by what validation adds to training: of the n queries of a relation with an
+    answer in training, m have one in validation too, and likewise of those without an answer in
+    training. The estimate is :math:`(m + \frac12) / (n + 1)` (Jeffreys' prior), and holds for a
+    graph that lacks as many triples as validation has. Without validation triples it is 1.
+
+    Example:
+        >>> from kgflow.data import Triples, Vocabulary
+        >>> names = Vocabulary(["Peru", "Lima", "Cusco", "Chile", "Santiago"])
+        >>> train, valid = Triples.of([(0, 0, 1)]), Triples.of([(3, 0, 4)])
+        >>> capital = Vocabulary(["has_capital"], kind="relation")
+        >>> missing = MissingAnswerProbability(Dataset("capitals", names, capital, train, valid))
+        >>> missing(np.array([0, 2]), np.array([0, 0])).tolist()  # Peru has one, Cusco none
+        [0.25, 0.3]
+    """
+
+    def __init__(self, data: Dataset) -> None:
+        self.data = data
+
+    @cached_property
+    def rates(self) -> Floats:
+        """Probabilities without and with a known answer, by relation id, ``(2R, 2)``."""
+        R, train, valid = 2 * len(self.data.relations), *map(self.data.queries, ("train", "valid"))
+        if not len(valid):
+            return np.ones((R, 2))
+        answered = valid.find(train.h, train.r) >= 0
+        trained = np.bincount(train.r, minlength=R)
+        both = np.bincount(train.r[answered], minlength=R)
+        only_valid = np.bincount(valid.r, minlength=R) - both
+        without = (only_valid + 0.5) / (len(self.data.entities) - trained + 1)
+        return np.stack([without, (both + 0.5) / (trained + 1)], axis=1)
+
+    def has_known_answer(self, h: Ids, r: Ids) -> NDArray[np.bool_]:
+        """Return whether queries have a known answer, ``(N,)``."""
+        return self.data.known.find(h, r) >= 0
+
+    def __call__(self, h: Ids, r: Ids) -> Floats:
+        """Return the probabilities of queries, ``(N,)``; inverse relations have ids from R on."""
+        return self.rates[r, self.has_known_answer(h, r).astype(np.int64)]

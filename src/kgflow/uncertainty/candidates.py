@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from kgflow.data import QueryIndex
 from kgflow.evaluation import Progress, ScoredAnswers, Scorer, no_progress
 from kgflow.evaluation.metrics import Floats
+from kgflow.evaluation.scoring import Ids
 from kgflow.models import Model
 
 TOP = 64
@@ -32,9 +33,9 @@ class CandidateScores:
         weight: (P, N), number of candidates that each represents; 0 for padding.
     """
 
-    h: NDArray[np.int64]
-    r: NDArray[np.int64]
-    fact: NDArray[np.int64]
+    h: Ids
+    r: Ids
+    fact: Ids
     true: Floats
     other: Floats
     weight: Floats
@@ -62,15 +63,7 @@ def score_candidates(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> CandidateScores:
-    """Score the candidates of every answer of some queries.
-
-    Args:
-        model: Model that scores.
-        queries: Query index of some triples, with inverse relations.
-        known: Query index of all known triples.
-        seed: Random seed of the sampled candidates.
-        progress: Progress callback.
-    """
+    """Score the candidates of every answer of some queries, which include inverse relations."""
     generator = torch.Generator().manual_seed(seed)
     answers = Scorer(model, known).answers(queries, progress)
     parts = [_sample(found, generator) for found in answers]

@@ -5,18 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import Dataset, QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Progress, Scorer, no_progress
 from kgflow.evaluation.metrics import Floats
-from kgflow.evaluation.scoring import MEMORY
+from kgflow.evaluation.scoring import MEMORY, Ids
 from kgflow.kernels import count_higher_scores
 from kgflow.models import Model
-
-Ids = NDArray[np.int64]
 
 
 class Errors(NamedTuple):
@@ -80,14 +77,7 @@ def evaluate_confidence(
 
     The gains of a query are the confidences of all its known answers, of any split; they are ranked
     among all entities, without a filter (Chen et al., Embedding Uncertain Knowledge Graphs, 2019,
-    who use a sample of the queries; here all are used).
-
-    Args:
-        model: Model that scores.
-        data: Dataset with confidences.
-        margin: Margin of the loss.
-        split: Name of the split.
-        progress: Progress callback.
+    who use a sample of the queries; here all are used). `margin` is that of the loss.
     """
     facts = data.split(split)
     if facts.weight is None or not len(facts):
@@ -124,11 +114,7 @@ def errors(predicted: Floats, true: Floats) -> Errors:
 
 
 def fit_confidence(score: Floats, confidence: Floats) -> Callable[[Floats], Floats]:
-    """Fit isotonic regression of confidences on scores.
-
-    Args:
-        score: Scores of triples that are not in training, ``(N,)``.
-        confidence: Their confidences, ``(N,)``.
+    """Fit isotonic regression of confidences ``(N,)`` on scores ``(N,)`` of held-out triples.
 
     Example:
         >>> f = fit_confidence(np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.5, 0.3]))
@@ -138,12 +124,7 @@ def fit_confidence(score: Floats, confidence: Floats) -> Callable[[Floats], Floa
     from sklearn.isotonic import IsotonicRegression
 
     fitted = IsotonicRegression(out_of_bounds="clip").fit(score, confidence)
-
-    def f(score: Floats) -> Floats:
-        found: Floats = fitted.predict(score)
-        return found
-
-    return f
+    return fitted.predict
 
 
 def rank_known_answers(
@@ -155,12 +136,7 @@ def rank_known_answers(
 ) -> AnswerRanks:
     """Rank all known answers of queries among all entities, without a filter.
 
-    Args:
-        model: Model that scores.
-        queries: Query index whose (h, r) are ranked.
-        known: Query index with their answers, whose confidences are the gains.
-        memory: Number of scores held at a time.
-        progress: Progress callback.
+    The confidences of the known answers are the gains; `memory` scores are held at a time.
     """
     scorer = Scorer(model, known, memory)
     parts = [_ranks(scorer, queries, rows, S) for rows, S in scorer.batches(queries, progress)]
@@ -189,13 +165,11 @@ def ndcg(ranks: AnswerRanks) -> Floats:
     order = np.lexsort((-gain, row))
     starts = np.searchsorted(row[order], row[order])
     best = gain[order] * discount[np.arange(len(row)) - starts]
-    found: Floats = np.bincount(row, gain * mean) / np.bincount(row[order], best)
-    return found
+    return np.bincount(row, gain * mean) / np.bincount(row[order], best)
 
 
 def _scores(scorer: Scorer, facts: Triples) -> Floats:
-    scores: Floats = scorer.score_triples(facts.h, facts.r, facts.t).double().numpy()
-    return scores
+    return scorer.score_triples(facts.h, facts.r, facts.t).double().numpy()
 
 
 def _ranks(scorer: Scorer, queries: QueryIndex, rows: Ids, S: Tensor) -> AnswerRanks:

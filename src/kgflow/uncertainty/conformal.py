@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Progress, Scorer, no_progress
 from kgflow.evaluation.metrics import Floats
+from kgflow.evaluation.scoring import Ids
 from kgflow.models import Model
 
 PENALTY = 0.03
@@ -88,12 +88,9 @@ class RankScore(NonconformityScore):
 class AdaptiveScore(NonconformityScore):
     r"""Mass :math:`\mathrm{softmax}(s/\tau)_e + \lambda`: sets are small where a model is certain.
 
-    Romano, Sesia, Candès: Classification with valid and adaptive coverage, 2020; with the penalty λ
-    that bounds large sets: Angelopoulos, Bates, Jordan, Malik: Uncertainty sets for image
-    classifiers using conformal prediction, 2021.
-
-    Args:
-        temperature: τ.
+    τ is the temperature. Romano, Sesia, Candès: Classification with valid and adaptive coverage,
+    2020; with the penalty λ that bounds large sets: Angelopoulos, Bates, Jordan, Malik: Uncertainty
+    sets for image classifiers using conformal prediction, 2021.
     """
 
     def __init__(self, temperature: float) -> None:
@@ -129,9 +126,9 @@ class Conformal:
         (8.0, inf)
     """
 
-    h: NDArray[np.int64]
-    r: NDArray[np.int64]
-    t: NDArray[np.int64]
+    h: Ids
+    r: Ids
+    t: Ids
     value: Floats
     by_relation: bool = False
     nonconformity: NonconformityScore = field(default_factory=RankScore)
@@ -150,17 +147,10 @@ class Conformal:
         return {-1: np.sort(self.value)} | found
 
     def threshold(self, r: int, coverage: float, u: float) -> float:
-        """Compute the largest V of a prediction set.
+        """Compute the largest V of a prediction set of relation r; u is uniform and rounds k."""
+        return float(self.thresholds(np.array([r]), coverage, np.array([u]))[0])
 
-        Args:
-            r: Relation id.
-            coverage: Probability that the set contains the answer.
-            u: Uniform random number that rounds k.
-        """
-        groups = self.groups(coverage)
-        return order_statistic(groups.get(r, groups[-1]), coverage, u)
-
-    def thresholds(self, r: NDArray[np.int64], coverage: float, u: Floats) -> Floats:
+    def thresholds(self, r: Ids, coverage: float, u: Floats) -> Floats:
         """Compute the thresholds of queries with relation ids ``(B,)``: ``(B,)``."""
         groups = self.groups(coverage)
         pairs = zip(r.tolist(), u.tolist(), strict=True)
@@ -203,14 +193,8 @@ def fit_conformal(
 ) -> Conformal:
     """Compute the nonconformity scores of the answers of held-out triples.
 
-    Args:
-        model: Model that scores.
-        nonconformity: Nonconformity score.
-        queries: Query index of the held-out triples, with inverse relations.
-        known: Query index of all known triples, which are no candidates.
-        by_relation: Whether each relation and direction has its own threshold.
-        seed: Random seed of U.
-        progress: Progress callback.
+    `queries` are those of the held-out triples, with inverse relations; known triples are no
+    candidates. U is drawn with the random seed.
     """
     generator, parts = torch.Generator().manual_seed(seed), []
     for found in Scorer(model, known).answers(queries, progress):

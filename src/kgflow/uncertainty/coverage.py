@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kgflow.data import QueryIndex
 from kgflow.evaluation import Progress, Ranking, Scorer, no_progress
 from kgflow.evaluation.metrics import Floats
+from kgflow.evaluation.scoring import Ids
 from kgflow.models import Model
 from kgflow.uncertainty.conformal import Conformal
 
@@ -19,7 +20,6 @@ DRAWS = 20_000
 LEVEL = 0.99
 """Level of the interval of coverage."""
 
-Ids = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
@@ -151,14 +151,8 @@ def measure_coverage(
 ) -> Coverage:
     """Measure how often prediction sets contain the answers of queries, and their sizes.
 
-    Args:
-        model: Model that scores.
-        conformal: Nonconformity scores of held-out answers.
-        queries: Query index of some triples, with inverse relations.
-        known: Query index of all known triples.
-        coverage: Nominal coverage.
-        seed: Random seed of U and of the rounding.
-        progress: Progress callback.
+    `coverage` is the nominal one; `queries` include inverse relations. U and the rounding are drawn
+    with the random seed.
     """
     generator, parts, done = torch.Generator().manual_seed(seed), [], 0
     # All random numbers are drawn at once, so that they do not depend on the batch size.
@@ -180,14 +174,7 @@ def measure_coverage(
 def coverage_of_ranks(
     ranking: Ranking, conformal: Conformal, coverage: float, seed: int = 1
 ) -> Coverage:
-    """Measure the coverage of sets by rank from existing ranks, without scoring again.
-
-    Args:
-        ranking: Filtered ranks of the answers.
-        conformal: Nonconformity scores by `RankScore`.
-        coverage: Nominal coverage.
-        seed: Random seed of U and of the rounding.
-    """
+    """Measure the coverage of sets by `RankScore` from existing ranks, without scoring again."""
     generator = torch.Generator().manual_seed(seed)
     u, round_up = torch.rand(2, len(ranking), generator=generator, dtype=torch.float64).numpy()
     limit = conformal.thresholds(ranking.r, coverage, round_up)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kgflow.evaluation.metrics import Floats
+from kgflow.evaluation.scoring import Ids
 from kgflow.uncertainty.calibration import Calibration
 from kgflow.uncertainty.candidates import CandidateScores
 
@@ -40,11 +40,11 @@ class Reliability:
         candidate. answer: (M,), index of the answer whose candidate it is.
     """
 
-    query: NDArray[np.int64]
+    query: Ids
     log_odds: Floats
     truth: Floats
     weight: Floats
-    answer: NDArray[np.int64]
+    answer: Ids
 
     @classmethod
     def of(cls, calibration: Calibration, candidates: CandidateScores) -> "Reliability":
@@ -62,8 +62,7 @@ class Reliability:
         """Probabilities of candidates, ``(M,)``."""
         from scipy.special import expit
 
-        found: Floats = expit(self.log_odds)
-        return found
+        return expit(self.log_odds)
 
     def brier(self) -> Floats:
         """Compute the Brier score of the candidates of each answer, ``(P,)``."""
@@ -104,7 +103,7 @@ class Reliability:
         total = np.bincount(self.answer, self.weight * values, len(self.query))
         return total.astype(np.float64)
 
-    def _bins(self) -> NDArray[np.int64]:
+    def _bins(self) -> Ids:
         true = self.log_odds[self.truth > 0]
         inner = np.quantile(true, np.arange(1, BINS) / BINS, method="lower")
         # Empty bins, which have no share of true candidates, are left out.
@@ -117,11 +116,7 @@ def compare_reliability(
 ) -> dict[str, tuple[float, float]]:
     """Compute after minus before of each metric, and its bootstrap standard error over queries.
 
-    Args:
-        before: Reliability of one calibration.
-        after: Reliability of another one, on the same candidates.
-        draws: Number of bootstrap samples.
-        seed: Random seed.
+    Both are reliabilities on the same candidates; there are `draws` bootstrap samples.
     """
     rng, queries = np.random.default_rng(seed), int(before.query.max()) + 1
     times = rng.multinomial(queries, np.full(queries, 1 / queries), size=draws).astype(np.float64)
@@ -131,8 +126,7 @@ def compare_reliability(
     def means(values: Floats) -> Floats:
         columns = values.reshape(len(values), -1).T
         total = np.stack([np.bincount(before.query, x, queries) for x in columns], axis=1)
-        found: Floats = times @ total / size[:, None]
-        return found
+        return times @ total / size[:, None]
 
     def ece(found: Reliability) -> Floats:
         return np.abs(means(found.calibration_gaps())).sum(1)

@@ -13,7 +13,6 @@ from kgflow.kernels import AutogradKeys, BiasedKeys
 from kgflow.models import composed_entropy, entity_entropy
 from kgflow.training import (
     N3,
-    CorruptBoth,
     Dura,
     KvsAll,
     MarginRanking,
@@ -25,6 +24,7 @@ from kgflow.training import (
     Sum,
 )
 from kgflow.training.key_maps import key_map
+from kgflow.training.losses.negative_sampling import CorruptBoth
 
 DATA = random_graph(weighted=True)
 INDEX = DATA.queries("train")

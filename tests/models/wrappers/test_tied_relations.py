@@ -9,7 +9,8 @@ from graphs import ALL_MODELS, VARIANTS, build, random_graph, random_model
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.models.protocols import InvertibleRelations
-from kgflow.training import CorruptBoth, MarginRanking, SelfAdversarial, Softmax, Sum
+from kgflow.training import MarginRanking, SelfAdversarial, Softmax, Sum
+from kgflow.training.losses.negative_sampling import CorruptBoth
 from kgflow.training.regularizers import N3
 from laws import close
 

@@ -71,11 +71,7 @@ def triple_targets(
 ) -> Targets:
     """Return the kernel's c of queries and y, e of their triples, divided by the batch size.
 
-    Args:
-        index: Training queries.
-        rows: Rows of the index in the batch.
-        like: Tensor of the wanted type and device.
-        confidence: Meaning of the confidences of triples.
+    The tensors have the type and the device of `like`.
 
     Example:
         >>> from kgflow.data import Triples

@@ -11,7 +11,7 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from kgflow.config import LOSSES, Component, Group
+from kgflow.config import LOSSES, Component, Fraction, Group
 from kgflow.data import QueryIndex
 from kgflow.flows import Query
 from kgflow.kernels import GradientAccumulator, WholeGradient
@@ -37,11 +37,9 @@ class LossSettings(Component):
 class QueryLossSettings(LossSettings):
     """Settings of losses that score queries."""
 
-    dropout: Annotated[
-        float, Field(ge=0, lt=1, description="Dropout probability of head embeddings.")
-    ] = 0.3
+    dropout: Annotated[Fraction, Field(description="Dropout probability of head embeddings.")] = 0.3
     query_dropout: Annotated[
-        float, Field(ge=0, lt=1, description="Dropout probability of query vectors.")
+        Fraction, Field(description="Dropout probability of query vectors.")
     ] = 0.0
 
 

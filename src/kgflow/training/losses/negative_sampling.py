@@ -12,12 +12,13 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import logsigmoid, relu
 
+from kgflow.config import Count
 from kgflow.data import QueryIndex
 from kgflow.kernels import TILE, blocks
 from kgflow.models import Model
 from kgflow.training.losses.base import Batch, MarginSettings
 from kgflow.training.losses.confidence import WeightSettings, weighted
-from kgflow.training.losses.sampled_softmax import SampledLoss
+from kgflow.training.losses.softmax import SampledLoss
 from kgflow.training.row_updates import Lookup
 
 TRIES = 5
@@ -83,9 +84,7 @@ CORRUPT_TAILS = CorruptTails()
 class NegativeSamplingSettings(WeightSettings, MarginSettings):
     """Settings of losses with negative sampling."""
 
-    num_negatives: Annotated[
-        int, Field(ge=1, le=2**31, description="Corrupted triples per true triple.")
-    ] = 64
+    num_negatives: Annotated[Count, Field(description="Corrupted triples per true triple.")] = 64
     corruption: Literal["tails", "both", "bernoulli"] = Field(
         default="tails", description="Side of a triple that is corrupted."
     )

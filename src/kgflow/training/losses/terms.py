@@ -24,12 +24,7 @@ class Term(ABC):
 
 
 class Sum(Loss):
-    """A loss plus some terms.
-
-    Args:
-        loss: Loss.
-        terms: Terms that are added.
-    """
+    """A loss plus some terms."""
 
     def __init__(self, loss: Loss, terms: Sequence[Term]) -> None:
         super().__init__(loss.model, loss.index)
@@ -91,9 +86,7 @@ class RelationPrediction(Term):
     the mean over the triples of the batch. Models that implement `score_relations` score all
     relations in one matrix product.
 
-    Args:
-        model: Model to train.
-        weight: λ.
+    λ is the `weight`.
 
     Reference:
         Chen, Minervini, Riedel, Stenetorp: Relation Prediction as an Auxiliary Training Objective
