@@ -8,6 +8,7 @@ from kgflow.config import Experiment, expand, parse
 from kgflow.data import Dataset, Triples, Vocabulary
 from kgflow.models import MODELS, variants
 from kgflow.models.listing import label
+from kgflow.training import Batch
 
 VARIANTS = {label(name, chosen): (name, chosen) for name in MODELS for chosen in variants(name)}
 """Name and options of every variant of every model, by a label such as "transe norm=l1"."""
@@ -57,3 +58,9 @@ def random_model(name, data, dim=12, seed=0, dtype=torch.float64, spread=1.0, **
 def make_experiment(settings, defaults=()):
     """An experiment on a random graph from dotted settings."""
     return parse(Experiment, expand({"data": "random", **dict(defaults), **settings}), "test")
+
+
+def batch_of(loss, queries=None):
+    """Return the batch of some queries of a loss, or of all, with all their tails."""
+    chosen = np.arange(len(loss.index)) if queries is None else np.asarray(queries)
+    return Batch.of_queries(loss.index, chosen)

@@ -52,9 +52,9 @@ def plain_train(name, n, batch, budget=BUDGET):
 class Training:
     """Training steps of kgflow on a graph."""
 
-    def __init__(self, data, n, batch, model="nfe-1", gradient="exact"):
+    def __init__(self, data, n, batch, model="nfe-1", gradient="exact", batches="queries"):
         from kgflow.models import build
-        from kgflow.training import OneVsAll, batches
+        from kgflow.training import Batch, OneVsAll, epoch_batches
         from kgflow.training.losses.one_vs_all import GRADIENTS
         from kgflow.training.optimizers import AdamSettings
 
@@ -65,11 +65,14 @@ class Training:
         self.optimizer = adam.build(self.net.parameters())
         self.update = adam.row_update(self.optimizer, self.net.entity.weight)
         self.loss = OneVsAll(self.net, self.index, 2.0, score_gradient=GRADIENTS[gradient]())
-        self.epoch = lambda number: batches(self.index, batch, 0, number)
+        self.epoch = lambda number: [
+            Batch.of_facts(self.index, facts)
+            for facts in epoch_batches(batches, self.index, batch, 0, number)
+        ]
 
-    def step(self, number, rows):
+    def step(self, number, batch):
         self.optimizer.zero_grad()
-        self.loss.backward(rows, number % 8 == 0, self.update)
+        self.loss.backward(batch, number % 8 == 0, self.update)
         self.optimizer.step()
 
 
@@ -100,8 +103,8 @@ def whole_epoch(name, n, batch):
     """Measure a whole epoch with the exact gradient, without extrapolation."""
     run = Training(graph(name), n, batch)
     began = time.perf_counter()
-    for number, rows in enumerate(run.epoch(0)):
-        run.step(number, rows)
+    for number, facts in enumerate(run.epoch(0)):
+        run.step(number, facts)
     return {"seconds": time.perf_counter() - began}
 
 

@@ -173,6 +173,11 @@ class TrainingSettings(Settings):
 
     epochs: Annotated[int, Field(ge=1, le=2**31, description="Number of training epochs.")] = 80
     batch_size: Annotated[int, Field(ge=1, le=2**31, description="Triples per batch.")] = 64
+    batches: Literal["queries", "pieces", "facts"] = Field(
+        default="queries",
+        description="What batches are made of: whole queries (h, r) with all their tails, pieces"
+        " of them, or single facts as in the paper.",
+    )
     ema_decay: float = Field(
         default=0.9, ge=0, lt=1, description="Decay of the moving average of weights, per epoch."
     )

@@ -44,9 +44,9 @@ class ToyLoss(Softmax):
         super().__init__(model, index)
         self.factor = scale
 
-    def targets(self, rows):
-        c, row, column, y, e = super().targets(rows)
-        return type(super().targets(rows))(c * self.factor, row, column, y * self.factor, e)
+    def targets(self, batch):
+        c, row, column, y, e = super().targets(batch)
+        return type(super().targets(batch))(c * self.factor, row, column, y * self.factor, e)
 
 
 class ToyRegularizerSettings(RegularizerSettings):
@@ -65,8 +65,8 @@ class ToyRegularizer(Term):
     def __init__(self, weight):
         self.weight = weight
 
-    def parts(self, batch, entity):
-        yield self.weight * (entity(batch.t).abs().mean(-1) * batch.weight).sum()
+    def parts(self, facts, entity):
+        yield self.weight * (entity(facts.t).abs().mean(-1) * facts.weight).sum()
 
 
 class ToyOptimizerSettings(OptimizerSettings):

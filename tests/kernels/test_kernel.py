@@ -5,9 +5,9 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
-from graphs import ALL_MODELS, random_graph, random_model
+from graphs import ALL_MODELS, batch_of, random_graph, random_model
 from kgflow.kernels import AutogradKeys, LogisticKernel, Targets, differentiable_loss
-from kgflow.training import OneVsAll
+from kgflow.training import Batch, OneVsAll
 
 MARGIN = 1.5
 
@@ -47,7 +47,7 @@ def test_grouped_equals_ungrouped(name, block, weighted):
     data = random_graph(entities=7, facts=25, held_out=1, weighted=weighted)
     model = random_model(name, data)
     loss = OneVsAll(model, data.queries("train"), MARGIN, block=block)
-    value = loss(np.arange(len(loss.index)))
+    value = loss(batch_of(loss))
     expected = ungrouped(model, data)
     torch.testing.assert_close(value, expected, rtol=1e-9, atol=0)
     for got, want in zip(gradients(value, model), gradients(expected, model), strict=True):
@@ -85,8 +85,8 @@ def test_single_precision_stays_near_double():
     single = random_model("nfe-1", data, dim=64, spread=0.3, dtype=torch.float32)
     single.load_state_dict({k: v.float() for k, v in double.state_dict().items()})
     queries = data.queries("train")
-    rows = np.arange(len(queries))
-    a, b = (OneVsAll(m, queries, 2.0, block=128)(rows) for m in (double, single))
+    batch = Batch.of_queries(queries, np.arange(len(queries)))
+    a, b = (OneVsAll(m, queries, 2.0, block=128)(batch) for m in (double, single))
     torch.testing.assert_close(b.double(), a, rtol=1e-5, atol=0)
     for x, y in zip(gradients(a, double), gradients(b, single), strict=True):
         assert (x - y.double()).norm() <= 1e-4 * x.norm()

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from graphs import build, random_graph, random_model
+from graphs import batch_of, build, random_graph, random_model
 from kgflow.errors import KgflowError
 from kgflow.models.layers import BatchNorm
 from kgflow.training import OneVsAll
@@ -42,7 +42,7 @@ def test_a_batch_of_one_query_trains(name):
     data = random_graph()
     model = random_model(name, data).train()
     loss = OneVsAll(model, data.queries("train"), 1.0, dropout=0.2)
-    assert np.isfinite(loss.backward(np.array([2])))
+    assert np.isfinite(loss.backward(batch_of(loss, [2])))
     assert all(torch.isfinite(p.grad).all() for p in model.parameters())
 
 

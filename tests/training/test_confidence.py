@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy, softplus
 
 import kgflow
-from graphs import make_experiment, random_graph, random_model
+from graphs import batch_of, make_experiment, random_graph, random_model
 from kgflow.config import LOSSES
 from kgflow.kernels import SampledGradient
 from kgflow.runs.build import make_loss
@@ -79,13 +79,13 @@ def test_value_and_gradient_equal_the_loop(kind, name):
     index = DATA.queries("train")
     loss = OneVsAll(model, index, MARGIN, confidence=CONFIDENCES[kind]())
     want = sum(NAIVE[kind](model)) / (2 * len(DATA.train))
-    rows = np.arange(len(index))
-    got = loss(rows)
+    batch = batch_of(loss)
+    got = loss(batch)
     torch.testing.assert_close(got, want, rtol=1e-6, atol=0)  # confidences are float32
     for a, b in zip(gradients(got, model), gradients(want, model), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-8)
-    assert loss.backward(rows) == pytest.approx(want.item(), rel=1e-6)
-    expected = gradients(loss(rows), model)
+    assert loss.backward(batch) == pytest.approx(want.item(), rel=1e-6)
+    expected = gradients(loss(batch), model)
     for parameter, b in zip(model.parameters(), expected, strict=True):
         torch.testing.assert_close(parameter.grad, b)
 
@@ -93,16 +93,16 @@ def test_value_and_gradient_equal_the_loop(kind, name):
 @pytest.mark.parametrize("name", ["soft-label", "regression"])
 def test_a_sampled_gradient_of_labels_is_right_in_the_mean(name):
     model, index = random_model("nfe-1", DATA, dim=4), DATA.queries("train")
-    rows = np.arange(len(index))
     kind = CONFIDENCES[name]()
-    exact = gradients(OneVsAll(model, index, MARGIN, confidence=kind)(rows), model)[0]
+    loss = OneVsAll(model, index, MARGIN, confidence=kind)
+    exact = gradients(loss(batch_of(loss)), model)[0]
     gradient = SampledGradient(tau=0.5, keep=0.3)
     sampled = OneVsAll(model, index, MARGIN, score_gradient=gradient, confidence=kind)
     torch.manual_seed(0)
     total = torch.zeros_like(exact)
     for _ in range(200):
         model.zero_grad()
-        sampled.backward(rows)
+        sampled.backward(batch_of(sampled))
         total += model.entity.weight.grad
     assert (total / 200 - exact).norm() < 0.1 * exact.norm()
 
@@ -110,11 +110,8 @@ def test_a_sampled_gradient_of_labels_is_right_in_the_mean(name):
 def test_without_confidences_all_kinds_are_the_papers_loss():
     bare = replace(DATA, train=replace(DATA.train, weight=None))
     model, index = random_model("nfe-1", bare, dim=4), bare.queries("train")
-    rows = np.arange(len(index))
-    values = {
-        OneVsAll(model, index, MARGIN, confidence=kind())(rows).item()
-        for kind in CONFIDENCES.values()
-    }
+    losses = [OneVsAll(model, index, MARGIN, confidence=kind()) for kind in CONFIDENCES.values()]
+    values = {loss(batch_of(loss)).item() for loss in losses}
     assert len(values) == 1
     assert values.pop() == pytest.approx(sum(plain(model)).item() / (2 * len(DATA.train)))
 
@@ -154,7 +151,8 @@ def test_every_loss_can_weigh_and_ignore_confidences(loss):
     def value(data, kind):
         training = make_experiment({**chosen, "training.loss.confidence": kind}).training
         torch.manual_seed(0)
-        return make_loss(training, model, data.queries("train")).backward(np.arange(12))
+        made = make_loss(training, model, data.queries("train"))
+        return made.backward(batch_of(made, np.arange(12)))
 
     assert value(DATA, "ignore") == value(bare, "weight") == value(bare, "ignore")
     assert value(DATA, "weight") != value(DATA, "ignore")

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from graphs import random_graph, random_model
+from graphs import batch_of, random_graph, random_model
 from kgflow.models.layers import BatchNorm
 from kgflow.training import OneVsAll
 from kgflow.training.ema import MovingAverage
@@ -78,14 +78,14 @@ def test_dropout_spares_what_must_not_be_zero_and_keeps_the_mean(name, touched):
 def test_dropout_changes_training_only():
     data = random_graph()
     model = random_model("nfe-1", data)
-    rows = np.arange(4)
     plain, dropped = (OneVsAll(model, data.queries("train"), 1.0, p) for p in (0.0, 0.5))
+    batch = batch_of(plain, np.arange(4))
     model.eval()
-    assert dropped(rows) == plain(rows)
+    assert dropped(batch) == plain(batch)
     model.train()
     torch.manual_seed(0)
-    values = torch.stack([dropped(rows) for _ in range(3)])
+    values = torch.stack([dropped(batch) for _ in range(3)])
     assert values.std() > 0
-    trained = plain(rows)
+    trained = plain(batch)
     model.eval()
-    assert trained == plain(rows)
+    assert trained == plain(batch)

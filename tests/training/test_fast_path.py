@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from graphs import ALL_MODELS, build, random_graph, random_model
+from graphs import ALL_MODELS, batch_of, build, random_graph, random_model
 from kgflow.kernels import (
     AutogradKeys,
     ExactGradient,
@@ -44,7 +44,7 @@ FAST = {
 
 def by_autograd(loss, rows):
     loss.model.zero_grad()
-    value = loss(rows)
+    value = loss(batch_of(loss, rows))
     value.backward()
     return value.item(), [p.grad.clone() for p in loss.model.parameters()]
 
@@ -53,7 +53,7 @@ def by_step(loss, rows):
     # Whatever stands in the entities' gradient must be overwritten, not added to.
     loss.model.zero_grad()
     loss.model.entity.weight.grad = torch.full_like(loss.model.entity.weight, torch.nan)
-    value = loss.backward(rows)
+    value = loss.backward(batch_of(loss, rows))
     return value, [p.grad.clone() for p in loss.model.parameters()]
 
 
@@ -82,7 +82,7 @@ def test_updating_rows_at_once_is_a_step_of_adam(name, block):
     losses = [OneVsAll(m, data.queries("train"), 1.5, block=block) for m in models]
     rows = RowAdam(optimizers[0], models[0].entity.weight, AdamSettings().initial_state)
     for number in range(4):
-        batch = np.arange(number, len(losses[0].index), 2)
+        batch = batch_of(losses[0], np.arange(number, len(losses[0].index), 2))
         for optimizer, loss, update in zip(optimizers, losses, (rows, None), strict=True):
             optimizer.param_groups[0]["lr"] = 0.01 * 0.9**number
             optimizer.zero_grad()

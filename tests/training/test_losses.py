@@ -7,11 +7,12 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
-from graphs import build, random_graph, random_model
+from graphs import batch_of, build, random_graph, random_model
 from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.kernels import AutogradKeys, SoftmaxKernel, WholeGradient
 from kgflow.training import (
+    Batch,
     KvsAll,
     MarginRanking,
     OneVsAll,
@@ -87,7 +88,7 @@ def by_step(loss, rows, seed=0):
     torch.manual_seed(seed)
     loss.model.zero_grad()
     loss.model.entity.weight.grad = torch.full_like(loss.model.entity.weight, torch.nan)
-    value = loss.backward(rows)
+    value = loss.backward(batch_of(loss, rows))
     return value, [
         torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in loss.model.parameters()
     ]
@@ -96,7 +97,7 @@ def by_step(loss, rows, seed=0):
 def same(model, loss, expected, rows=ROWS, seed=0):
     """The loss, called or stepped, is what is expected, in value and gradient."""
     torch.manual_seed(seed)
-    called = loss(rows)
+    called = loss(batch_of(loss, rows))
     want = gradients(model, expected)
     for value, found in ((called.item(), gradients(model, called)), by_step(loss, rows, seed)):
         assert value == pytest.approx(expected.item(), rel=1e-9)
@@ -119,7 +120,10 @@ def test_softmax_that_keeps_no_scores_is_the_same():
     data = random_graph()
     model = random_model("nfe-2", data)
     loss = Softmax(model, data.queries("train"), block=5)
-    query, targets = model.query(torch.arange(4), torch.arange(4) % 3), loss.targets(ROWS)
+    query, targets = (
+        model.query(torch.arange(4), torch.arange(4) % 3),
+        loss.targets(batch_of(loss, ROWS)),
+    )
     found = []
     for keep in (0, 10**9):
         out = torch.empty_like(model.entity.weight)
@@ -136,7 +140,8 @@ def test_softmax_of_extreme_scores_is_finite():
     assert math.isfinite(value)
     assert all(torch.isfinite(g).all() for g in found)
     model.entity.weight.data[2] = torch.nan
-    assert math.isnan(Softmax(model, data.queries("train")).backward(ROWS))
+    loss = Softmax(model, data.queries("train"))
+    assert math.isnan(loss.backward(batch_of(loss, ROWS)))
 
 
 # --- samples ------------------------------------------------------------------------------------
@@ -154,7 +159,7 @@ def test_negative_sampling(alpha, model, sides):
     given = (model, index, 1.5, 0.0, 0.0, 3, SIDES[sides])
     loss = MarginRanking(*given) if alpha is None else SelfAdversarial(*given, alpha=alpha)
     torch.manual_seed(7)
-    drawn = loss.draw(ROWS)
+    drawn = loss.draw(batch_of(loss, ROWS))
     assert drawn.head.any() == (sides != "tails")
     total = 0.0
     for (h, r, t, share), others, heads in zip(
@@ -179,7 +184,7 @@ def test_corrupted_triples_are_no_facts_and_equally_likely(sides):
     model, index = random_model("nfe-1", data, dim=2), data.queries("train")
     loss = MarginRanking(model, index, 1.0, num_negatives=4000, corruption=SIDES[sides])
     torch.manual_seed(1)
-    facts, entity, head = loss.draw(ROWS[:1])
+    facts, entity, head = loss.draw(batch_of(loss, ROWS[:1]))
     (h, r, t), ids = (int(x[0]) for x in facts[:3]), np.arange(17)
     for known, chosen in (
         (index.contains(h, r, ids), entity[0][~head[0]]),
@@ -196,14 +201,18 @@ def test_where_all_triples_are_facts_some_stay():
     loss = MarginRanking(
         build("nfe-1", 3, 2, 2), index, 1.0, num_negatives=4, corruption=CorruptBoth()
     )
-    assert math.isfinite(loss.backward(np.arange(len(index))))
+    assert math.isfinite(loss.backward(batch_of(loss)))
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_sample_of_all_entities_is_the_whole_loss(model):
     data = random_graph(weighted=True)
     model, index = random_model(model, data, dim=4), data.queries("train")
-    same(model, SampledSoftmax(model, index, num_negatives=10**6), Softmax(model, index)(ROWS))
+    same(
+        model,
+        SampledSoftmax(model, index, num_negatives=10**6),
+        Softmax(model, index)(Batch.of_queries(index, ROWS)),
+    )
 
 
 def test_a_sample_of_some_entities_is_the_cross_entropy_among_them():
@@ -212,7 +221,7 @@ def test_a_sample_of_some_entities_is_the_cross_entropy_among_them():
     model, index = random_model("nfe-1", data, dim=3), data.queries("train")
     loss, total = SampledSoftmax(model, index, num_negatives=7), 0.0
     torch.manual_seed(0)
-    drawn = loss.draw(ROWS).entities.tolist()
+    drawn = loss.draw(batch_of(loss, ROWS)).entities.tolist()
     for h, r, t, share in triples(index, ROWS):
         tails = {k for a, b, k, _ in triples(index, ROWS) if (a, b) == (h, r)}
         others = [k for k in drawn if k not in tails]
@@ -222,7 +231,7 @@ def test_a_sample_of_some_entities_is_the_cross_entropy_among_them():
         at = (ids == t).nonzero().item()
         total = total + share * ((s.exp() * s.new_tensor(weight)).sum().log() - s[at])
     torch.manual_seed(0)
-    assert loss(ROWS).item() == pytest.approx(total.item())
+    assert loss(batch_of(loss, ROWS)).item() == pytest.approx(total.item())
 
 
 def test_bernoulli_is_by_hand():
@@ -270,7 +279,7 @@ def test_regularizers(kind, naive, names):
     for name in names:
         model = random_model(name, data, dim=8)
         base = OneVsAll(model, index, 1.5)
-        total = base(ROWS)
+        total = base(batch_of(base, ROWS))
         for h, r, t, share in triples(index, ROWS):
             ids = (torch.tensor(x) for x in (h, r, t))
             tables = (model.entity, model.relation, model.entity)
@@ -278,8 +287,8 @@ def test_regularizers(kind, naive, names):
             total = total + 0.3 * share * naive(model, *rows)
         loss = Sum(base, [kind(model, 0.3)])
         if kind is N3:
-            assert loss(ROWS).item() == pytest.approx(total.item())
-            called = loss(ROWS)
+            assert loss(batch_of(loss, ROWS)).item() == pytest.approx(total.item())
+            called = loss(batch_of(loss, ROWS))
             value, found = by_step(loss, ROWS)
             assert value == pytest.approx(called.item())
             for got, want in zip(found, gradients(model, called), strict=True):
@@ -315,7 +324,7 @@ def test_relation_prediction(model):
     data = random_graph(weighted=True)
     model, index = random_model(model, data, dim=4, spread=0.7), data.queries("train")
     base = Softmax(model, index)
-    total, R = base(ROWS), torch.arange(len(model.relation))
+    total, R = base(batch_of(base, ROWS)), torch.arange(len(model.relation))
     for h, r, t, share in triples(index, ROWS):
         s = model.score(torch.full_like(R, h), R, torch.full_like(R, t))
         total = total + 0.3 * share * (torch.log(sum(torch.exp(x) for x in s)) - s[r])
@@ -340,7 +349,7 @@ def test_updating_rows_at_once_is_a_step_of_adam(name):
     losses = [LOSSES[name](m, data.queries("train")) for m in models]
     rows = RowAdam(optimizers[0], models[0].entity.weight, AdamSettings().initial_state)
     for number in range(4):
-        batch = np.arange(number, len(losses[0].index), 2)
+        batch = batch_of(losses[0], np.arange(number, len(losses[0].index), 2))
         for optimizer, loss, update in zip(optimizers, losses, (rows, None), strict=True):
             optimizer.zero_grad()
             torch.manual_seed(number)
@@ -356,9 +365,12 @@ def test_what_is_reported_is_the_whole_sum_or_nothing():
     model, index = random_model("nfe-1", data, dim=4), data.queries("train")
     for base in (Softmax(model, index), OneVsAll(model, index, 1.0)):
         loss = Sum(base, [N3(model, 0.5)])
-        whole, told = loss(ROWS).item(), loss.backward(ROWS, value=False)
+        whole, told = (
+            loss(batch_of(loss, ROWS)).item(),
+            loss.backward(batch_of(loss, ROWS), value=False),
+        )
         assert told is None or told == pytest.approx(whole)
-        assert loss.backward(ROWS) == pytest.approx(whole)
+        assert loss.backward(batch_of(loss, ROWS)) == pytest.approx(whole)
 
 
 DROPPED = [
@@ -381,7 +393,7 @@ def test_dropout_changes_training_only(make, knob):
         for training in (False, True):
             model.train(training)
             torch.manual_seed(0)
-            found.append(make(model, index, **knobs)(ROWS).item())
+            found.append(make(model, index, **knobs)(Batch.of_queries(index, ROWS)).item())
         return found
 
     plain, dropped = values(), values(**{knob: 0.5})

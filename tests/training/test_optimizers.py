@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from graphs import random_graph, random_model
+from graphs import batch_of, random_graph, random_model
 from kgflow.config import OPTIMIZERS
 from kgflow.training import OneVsAll, SampledSoftmax, Softmax
 from kgflow.training.optimizers import AdagradOptimizer
@@ -41,7 +41,7 @@ def test_updating_rows_at_once_is_a_step_on_the_whole_gradient(name, loss):
     losses = [LOSSES[loss](m, data.queries("train")) for m in models]
     rows = settings.row_update(optimizers[0], models[0].entity.weight)
     for number in range(4):
-        batch = np.arange(number, len(losses[0].index), 5)
+        batch = batch_of(losses[0], np.arange(number, len(losses[0].index), 5))
         for optimizer, each, update in zip(optimizers, losses, (rows, None), strict=True):
             optimizer.param_groups[0]["lr"] = 0.01 * 0.9**number
             optimizer.zero_grad()

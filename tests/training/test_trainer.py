@@ -11,7 +11,7 @@ from graphs import make_experiment, random_graph
 from kgflow.errors import KgflowError
 from kgflow.models import embedding
 from kgflow.runs.training import resume, run_experiment
-from kgflow.training import Diverged, Interrupted, batches
+from kgflow.training import Batch, Diverged, Interrupted, epoch_batches
 from kgflow.training.checkpoint import TrainingState
 
 DATA = random_graph(entities=30, facts=200)
@@ -92,7 +92,9 @@ def test_with_batch_norm_and_hidden_dropout_it_resumes_the_same(tmp_path, averag
         }
     )
     whole = run_experiment(config, DATA, tmp_path / "whole")
-    sizes = [len(rows) for rows in batches(DATA.queries("train"), 2, config.seed, 0)]
+    index = DATA.queries("train")
+    order = epoch_batches("queries", index, 2, config.seed, 0)
+    sizes = [len(Batch.of_facts(index, facts).h) for facts in order]
     assert 1 in sizes
     for count in (sizes.index(1) + 1, len(sizes) + 1):
         directory = tmp_path / str(count)

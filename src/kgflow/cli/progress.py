@@ -55,7 +55,7 @@ class ProgressBar(Callback):
 
     def on_epoch(self, record: Record) -> None:
         """Show the speed and the validation MRR of an epoch."""
-        self.speed = f"  {record['queries_per_second']:,.0f} queries/s"
+        self.speed = f"  {record['facts_per_second']:,.0f} facts/s"
         if "mrr" in record:
             self.mrr = f"  MRR {record['mrr']:.4f}"
 

@@ -1,5 +1,6 @@
 """Training: losses, regularizers, optimizers, learning rate schedules, trainer, checkpoints."""
 
+from kgflow.training.batches import Batch, epoch_batches
 from kgflow.training.callbacks import Callback, History, Record, best_epoch, read_history
 from kgflow.training.checkpoint import load_model, save_model
 from kgflow.training.losses.base import Loss, LossSettings
@@ -9,10 +10,11 @@ from kgflow.training.losses.softmax import SampledSoftmax, Softmax
 from kgflow.training.losses.terms import RelationPrediction, Sum, Term
 from kgflow.training.optimizers import Cosine, Exponential, LrScheduleSettings, OptimizerSettings
 from kgflow.training.regularizers import N3, Dura, RegularizerSettings
-from kgflow.training.trainer import Diverged, Interrupted, Trainer, batches
+from kgflow.training.trainer import Diverged, Interrupted, Trainer
 
 __all__ = [
     "N3",
+    "Batch",
     "Callback",
     "Cosine",
     "Diverged",
@@ -36,8 +38,8 @@ __all__ = [
     "Sum",
     "Term",
     "Trainer",
-    "batches",
     "best_epoch",
+    "epoch_batches",
     "load_model",
     "read_history",
     "save_model",

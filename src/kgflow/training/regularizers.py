@@ -1,4 +1,4 @@
-"""Regularizers of the embeddings of a batch's triples."""
+"""Regularizers of the embeddings of the facts of a batch."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from torch import Tensor
 from kgflow.config import REGULARIZERS, Component, Group
 from kgflow.errors import KgflowError
 from kgflow.models import Embedding, Model
-from kgflow.training.losses.base import Batch
+from kgflow.training.losses.base import Facts
 from kgflow.training.losses.terms import Term
 from kgflow.training.row_updates import Lookup
 
@@ -60,7 +60,7 @@ class DuraSettings(WeightedRegularizerSettings):
 
 
 class N3(Term):
-    r"""Nuclear 3-norm, :math:`\lambda \sum_i |h_i|^3 + |r_i|^3 + |t_i|^3`, the mean over a batch.
+    r"""Nuclear 3-norm, :math:`\lambda \sum_i |h_i|^3 + |r_i|^3 + |t_i|^3`, the mean over a facts.
 
     The modulus of a coordinate is taken over the parts of an embedding where these have one size:
     re and im of ComplEx, μ and σ of NFE-1; otherwise every number is a coordinate. Biases do not
@@ -75,11 +75,11 @@ class N3(Term):
     def __init__(self, model: Model, weight: float) -> None:
         self.model, self.weight = model, weight
 
-    def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
-        ends, twice = torch.cat([batch.h, batch.t]), batch.weight.repeat(2)
+    def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
+        ends, twice = torch.cat([facts.h, facts.t]), facts.weight.repeat(2)
         for table, lookup, ids, weight in (
             (self.model.entity, entity, ends, twice),
-            (self.model.relation, self.model.relation, batch.r, batch.weight),
+            (self.model.relation, self.model.relation, facts.r, facts.weight),
         ):
             once, share = _distinct(ids, weight)
             yield self.weight * (self.penalty(table, lookup(once)) * share).sum()
@@ -113,13 +113,13 @@ class Dura(Term):
             raise KgflowError(f"{model.name} does not score by an inner product: regularize by n3")
         self.scale = 0.25 if model.is_squared_distance else 1.0
 
-    def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
+    def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
         relations = len(self.model.relation)
-        pairs, share = _distinct(batch.h * relations + batch.r, batch.weight)
+        pairs, share = _distinct(facts.h * relations + facts.r, facts.weight)
         heads, relation = pairs // relations, pairs % relations
         Q = self.model.encode_query_ids(entity(heads), relation).Q
         yield self.weight * self.scale * (Q.square().sum(-1) * share).sum()
-        tails, share = _distinct(batch.t, batch.weight)
+        tails, share = _distinct(facts.t, facts.weight)
         K = self.model.encode_keys(entity(tails)).K
         yield self.weight * (K.square().sum(-1) * share).sum()
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.config import TrainingSettings
-from kgflow.data import QueryIndex
 from kgflow.errors import KgflowError
 from kgflow.models import Model
+from kgflow.training.batches import Batch, epoch_batches
 from kgflow.training.callbacks import Callback
 from kgflow.training.checkpoint import Progress, TrainingState, save_model
 from kgflow.training.ema import MovingAverage
@@ -38,7 +38,7 @@ class Diverged(KgflowError):  # noqa: N818
 
 
 class Trainer:
-    """Trains a model with an optimizer over batches of queries, and keeps the best epoch.
+    """Trains a model with an optimizer over batches of facts, and keeps the best epoch.
 
     After every epoch the whole state is written to ``checkpoint/last.safetensors`` and, if the
     validation improved, the model to ``model.safetensors``; an interrupted training resumes from
@@ -47,7 +47,7 @@ class Trainer:
 
     Args:
         model: Model to train.
-        loss: Loss of the model on rows of its index.
+        loss: Loss of the model on batches of its training queries.
         settings: Training settings.
         seed: Random seed.
         validate: Function that returns the model's metrics, ``mrr`` among them, or None to keep
@@ -113,21 +113,26 @@ class Trainer:
 
     def _epoch(self) -> None:
         progress = self.progress
-        order = batches(self.loss.index, self.settings.batch_size, self.seed, progress.epoch)
+        order = self._order()
         for callback in self.callbacks:
             callback.on_start(progress.epoch + 1, len(order))
         self.model.train()
         # Resumed after the last batch, the epoch still ends with that batch's learning rate.
         self._set_lr(max(0, progress.batch - 1), len(order))
-        for rows in order[progress.batch :]:
+        for facts in order[progress.batch :]:
             self._set_lr(progress.batch, len(order))
-            self._step(rows)
+            self._step(Batch.of_facts(self.loss.index, facts))
             if self.stop():
                 self.save()
                 raise Interrupted(
                     f"interrupted and saved: resume with kgflow train --resume {self.directory}"
                 )
         self._end_epoch()
+
+    def _order(self) -> list[NDArray[np.int64]]:
+        settings, index = self.settings, self.loss.index
+        size, epoch = settings.batch_size, self.progress.epoch
+        return epoch_batches(settings.batches, index, size, self.seed, epoch)
 
     def _set_lr(self, batch: int, batches: int) -> None:
         # At the middle of the batch, so that the last batch has a learning rate above 0.
@@ -136,22 +141,21 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = self.lr * factor
 
-    def _step(self, rows: NDArray[np.int64]) -> None:
+    def _step(self, batch: Batch) -> None:
         began = time.perf_counter()
         progress = self.progress
         self.optimizer.zero_grad()
         torch.manual_seed(batch_seed(self.seed, progress.epoch, progress.batch))
-        cheap = len(rows) * self.loss.index.entities <= SMALL
+        cheap = len(batch.h) * self.loss.index.entities <= SMALL
         wanted = cheap or progress.batch % LOSS_EVERY == 0
-        value = self.loss.backward(rows, wanted, self.row_update)
+        value = self.loss.backward(batch, wanted, self.row_update)
         if value is not None and not np.isfinite(value):
             raise Diverged(self._diverged("the loss"))
         self.optimizer.step()
         progress.batch += 1
         if value is not None:
-            triples = int(self.loss.index.counts[rows].sum())
-            progress.loss += value * triples
-            progress.triples += triples
+            progress.loss += value * len(batch)
+            progress.triples += len(batch)
         progress.seconds += time.perf_counter() - began
         for callback in self.callbacks:
             callback.on_batch(progress.epoch + 1, progress.batch, value)
@@ -163,7 +167,7 @@ class Trainer:
             "loss": progress.loss / max(1, progress.triples),
             "lr": self.optimizer.param_groups[0]["lr"],
             "seconds": progress.seconds,
-            "queries_per_second": len(self.loss.index) / max(1e-9, progress.seconds),
+            "facts_per_second": len(self.loss.index.tails) / max(1e-9, progress.seconds),
         }
         self._check_finite()
         self.average.update(progress.epoch)
@@ -213,28 +217,6 @@ def finite(tensor: Tensor) -> bool:
         False
     """
     return not tensor.numel() or all(bool(torch.isfinite(x)) for x in torch.aminmax(tensor))
-
-
-def batches(index: QueryIndex, size: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
-    """Return one epoch of batches: every query once, in an order drawn from (seed, epoch).
-
-    A batch ends when its triples reach the next multiple of `size`, so an epoch has about as many
-    steps as with shuffled single triples.
-
-    Returns:
-        Rows of the index in each batch.
-
-    Example:
-        >>> from kgflow.data import Triples
-        >>> h, t = np.arange(6), np.arange(1, 7)
-        >>> index = QueryIndex.build(Triples(h, np.zeros_like(h), t), entities=7, relations=1)
-        >>> [len(rows) for rows in batches(index, size=5, seed=0, epoch=0)]
-        [5, 5, 2]
-    """
-    order = np.random.default_rng((seed, epoch)).permutation(len(index))
-    counts = index.counts[order]
-    number = (np.cumsum(counts) - counts) // size
-    return np.split(order, np.flatnonzero(np.diff(number)) + 1)
 
 
 def batch_seed(seed: int, epoch: int, batch: int) -> int:

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import kgflow
-from graphs import ALL_MODELS, BIASED, build, random_graph, random_model
+from graphs import ALL_MODELS, BIASED, batch_of, build, random_graph, random_model
 from kgflow.analysis.density import _nearest
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
@@ -13,6 +13,7 @@ from kgflow.kernels import AutogradKeys, BiasedKeys
 from kgflow.models import composed_entropy, entity_entropy
 from kgflow.training import (
     N3,
+    Batch,
     Dura,
     KvsAll,
     MarginRanking,
@@ -28,7 +29,7 @@ from kgflow.training.losses.negative_sampling import CorruptBoth
 
 DATA = random_graph(weighted=True)
 INDEX = DATA.queries("train")
-ROWS = np.array([3, 0, 11, 5])
+BATCH = Batch.of_queries(INDEX, np.array([3, 0, 11, 5]))
 E, R = len(DATA.entities), 2 * len(DATA.relations)
 
 
@@ -85,7 +86,7 @@ def gradients(model):
 
 def naive(name, model):
     """Triple by triple against every entity, by scores alone."""
-    total, facts = 0.0, LOSSES[name](model).triples(ROWS)
+    total, facts = 0.0, LOSSES[name](model).facts(BATCH)
     everyone = torch.arange(E)
     for h, r, t, weight in zip(*facts, strict=True):
         s = model.score(h.expand(E), r.expand(E), everyone)
@@ -108,7 +109,7 @@ def test_the_quick_step_is_the_definition(name, loss):
     assert want[0][:, -1].abs().max() > 0, "biases are learned"
     model.zero_grad()
     model.entity.weight.grad = torch.full_like(model.entity.weight, torch.nan)
-    value = LOSSES[loss](model).backward(ROWS)
+    value = LOSSES[loss](model).backward(BATCH)
     assert value == pytest.approx(expected.item(), rel=1e-9)
     for got, w in zip(gradients(model), want, strict=True):
         torch.testing.assert_close(got, w, rtol=1e-7, atol=1e-10)
@@ -132,7 +133,7 @@ def test_regularizers_and_relation_prediction_ignore_the_bias(name, term):
         return
     found = []
     for model in models:
-        facts = OneVsAll(model, INDEX, 0.0).triples(ROWS)
+        facts = OneVsAll(model, INDEX, 0.0).facts(BATCH)
         value = sum(TERMS[term](model).parts(facts, model.entity))
         model.zero_grad()
         value.backward()
@@ -173,7 +174,7 @@ SAMPLED = {
 def test_other_losses_step_as_they_are_called(name, loss):
     _, model, _ = pair(name, dim=4)
     found, made = [], SAMPLED[loss](model)
-    for step in (lambda: made(ROWS).backward(), lambda: made.backward(ROWS)):
+    for step in (lambda: made(BATCH).backward(), lambda: made.backward(BATCH)):
         model.zero_grad()
         torch.manual_seed(0)
         step()
@@ -212,9 +213,9 @@ def test_the_bias_learns_the_frequency_of_tails():
     loss, step = Softmax(model, INDEX), torch.optim.Adam(model.parameters(), lr=0.1)
     for _ in range(400):
         step.zero_grad()
-        loss.backward(np.arange(len(INDEX)))
+        loss.backward(batch_of(loss))
         step.step()
-    facts = loss.triples(np.arange(len(INDEX)))
+    facts = loss.facts(batch_of(loss))
     share = torch.zeros(E, dtype=torch.float64).index_add(0, facts.t, facts.weight)
     found = torch.softmax(model.entity.bias(model.entity.weight.detach()), 0)
     torch.testing.assert_close(found, share / share.sum(), rtol=0.02, atol=1e-3)

@@ -8,13 +8,13 @@ import kgflow
 from graphs import ALL_MODELS, VARIANTS, build, random_graph, random_model
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
-from kgflow.training import OneVsAll, Softmax, Sum
+from kgflow.training import Batch, OneVsAll, Softmax, Sum
 from kgflow.training.regularizers import Dura
 from laws import close
 
 DATA = random_graph()
 INDEX = DATA.queries("train")
-ROWS = np.array([3, 0, 11, 5])
+BATCH = Batch.of_queries(INDEX, np.array([3, 0, 11, 5]))
 E, R = len(DATA.entities), len(DATA.relations)
 
 ABLE = sorted(
@@ -100,7 +100,7 @@ def test_training_uses_the_wrapped_model(name, loss):
     for model in pair(name, dim=4):
         model = model.trained
         made = Sum(LOSSES[loss](model), [Dura(model, 0.1)])
-        value = made.backward(ROWS)
+        value = made.backward(BATCH)
         found.append([torch.tensor(value), *(p.grad for p in model.parameters())])
     for one, other in zip(*found, strict=True):
         assert torch.equal(one, other)

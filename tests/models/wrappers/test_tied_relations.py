@@ -9,14 +9,14 @@ from graphs import ALL_MODELS, VARIANTS, build, random_graph, random_model
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.models.protocols import InvertibleRelations
-from kgflow.training import MarginRanking, SelfAdversarial, Softmax, Sum
+from kgflow.training import Batch, MarginRanking, SelfAdversarial, Softmax, Sum
 from kgflow.training.losses.negative_sampling import CorruptBoth
 from kgflow.training.regularizers import N3
 from laws import close
 
 DATA = random_graph()
 INDEX = DATA.queries("train")
-ROWS = np.array([3, 0, 11, 5])
+BATCH = Batch.of_queries(INDEX, np.array([3, 0, 11, 5]))
 E, R = len(DATA.entities), len(DATA.relations)
 
 INVERTIBLE = [
@@ -97,7 +97,7 @@ LOSSES = {
 def test_a_step_is_what_the_loss_says(name, loss):
     model, found = tied(name, dim=4), []
     made = LOSSES[loss](model)
-    for step in (lambda: made(ROWS).backward(), lambda: made.backward(ROWS)):
+    for step in (lambda: made(BATCH).backward(), lambda: made.backward(BATCH)):
         model.zero_grad()
         torch.manual_seed(0)
         step()
@@ -113,7 +113,7 @@ def test_the_gradient_is_of_both_directions():
         free.entity.weight.copy_(model.entity.weight)
         free.relation.weight.copy_(model.relation.weight)
     for m in (free, model):
-        Softmax(m, INDEX)(ROWS).backward()
+        Softmax(m, INDEX)(BATCH).backward()
     there, back = free.relation.weight.grad.split(R)
     (found,) = (p.grad for p in model.relation.parameters())
     torch.testing.assert_close(found, there + model.inverse_relation(back))

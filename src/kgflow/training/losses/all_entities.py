@@ -4,13 +4,12 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.data import QueryIndex
 from kgflow.kernels import BLOCK, AutogradKeys, KeyEncoder, LossKernel, Targets, differentiable_loss
+from kgflow.training.batches import Batch
 from kgflow.training.key_maps import key_map
 from kgflow.training.losses.base import QueryLoss
 from kgflow.training.losses.confidence import WEIGHTED, Confidence
@@ -28,28 +27,27 @@ class AllEntities(QueryLoss):
     block: int = BLOCK
 
     @abstractmethod
-    def targets(self, rows: NDArray[np.int64]) -> Targets:
-        """Return the targets of these rows of the index."""
+    def targets(self, batch: Batch) -> Targets:
+        """Return the targets of a batch."""
 
     @abstractmethod
     def kernel(self, keys: KeyEncoder) -> LossKernel:
         """Return the kernel that computes the loss."""
 
-    def __call__(self, rows: NDArray[np.int64]) -> Tensor:
-        h, r = (self.tensor(ids[rows]) for ids in (self.index.h, self.index.r))
-        Q, a = self.query(self.model.entity(h), r)
+    def __call__(self, batch: Batch) -> Tensor:
+        Q, a = self.query(self.model.entity(self.tensor(batch.h)), self.tensor(batch.r))
         kernel = self.kernel(AutogradKeys(self.model.encode_keys))
-        return differentiable_loss(Q, a, self.model.entity.weight, kernel, self.targets(rows))
+        return differentiable_loss(Q, a, self.model.entity.weight, kernel, self.targets(batch))
 
     def backward(
-        self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
+        self, batch: Batch, value: bool = True, update: Update | None = None
     ) -> float | None:
-        table, h = self.model.entity.weight, self.tensor(self.index.h[rows])
+        table, h = self.model.entity.weight, self.tensor(batch.h)
         sink = self.sink(h, update)
         heads = table.detach()[h].requires_grad_()
-        Q, a = self.query(heads, self.tensor(self.index.r[rows]))
+        Q, a = self.query(heads, self.tensor(batch.r))
         found = self._kernel(
-            Q.detach(), a.detach(), table.detach(), self.targets(rows), sink, value
+            Q.detach(), a.detach(), table.detach(), self.targets(batch), sink, value
         )
         # In some models the bias a is a constant.
         sides = [(x, g) for x, g in ((Q, found.Q), (a, found.a)) if x.requires_grad]
@@ -67,21 +65,26 @@ class AllEntities(QueryLoss):
 
 
 def triple_targets(
-    index: QueryIndex, rows: NDArray[np.int64], like: Tensor, confidence: Confidence = WEIGHTED
+    index: QueryIndex, batch: Batch, like: Tensor, confidence: Confidence = WEIGHTED
 ) -> Targets:
-    """Return the kernel's c of queries and y, e of their triples, divided by the batch size.
+    """Return the kernel's c of queries and y, e of their facts, divided by the batch size.
 
     The tensors have the type and the device of `like`.
 
     Example:
+        >>> import numpy as np
         >>> from kgflow.data import Triples
         >>> index = QueryIndex.build(Triples.of([(0, 0, 2), (0, 0, 1), (1, 0, 2)]), 3, 1)
-        >>> triple_targets(index, np.array([0, 1]), torch.ones(1)).c  # two and one of three
+        >>> batch = Batch.of_queries(index, np.array([0, 1]))
+        >>> triple_targets(index, batch, torch.ones(1)).c  # two and one of three
         tensor([0.6667, 0.3333])
     """
-    row, tail, weight = index.gather(rows)
-    found = confidence(row, weight, len(rows), index.entities)
-    c, y = (torch.from_numpy(x / len(tail)).to(like) for x in (found.c, found.y))
-    e = None if found.e is None else torch.from_numpy(found.e / len(tail)).to(like)
-    ids = [torch.from_numpy(x).to(like.device) for x in (row, tail)]
-    return Targets(c, ids[0], ids[1], y, e)
+    size, share = len(batch), None
+    if confidence.labels_queries and batch.weight is not None:
+        batch, share = batch.with_all_tails(index)
+    found = confidence(batch.row, batch.weight, len(batch.h), index.entities)
+    c, y = (found.c, found.y) if share is None else (found.c * share, found.y * share[batch.row])
+    C, Y = (torch.from_numpy(x / size).to(like) for x in (c, y))
+    e = None if found.e is None else torch.from_numpy(found.e / size).to(like)
+    row, tail = (torch.from_numpy(x).to(like.device) for x in (batch.row, batch.tail))
+    return Targets(C, row, tail, Y, e)

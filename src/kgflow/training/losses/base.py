@@ -16,6 +16,7 @@ from kgflow.data import QueryIndex
 from kgflow.flows import Query
 from kgflow.kernels import GradientAccumulator, WholeGradient
 from kgflow.models import Model
+from kgflow.training.batches import Batch
 from kgflow.training.row_updates import Update
 
 
@@ -54,10 +55,10 @@ class MarginSettings(QueryLossSettings):
         return self.margin
 
 
-class Batch(NamedTuple):
-    """The true triples of a batch: ids of head, relation and tail, and weights, each ``(P,)``.
+class Facts(NamedTuple):
+    """The facts of a batch: ids of head, relation and tail, and weights, each ``(P,)``.
 
-    Every weight is the triple's own weight divided by P.
+    Every weight is the confidence of the fact divided by P.
     """
 
     h: Tensor
@@ -68,7 +69,7 @@ class Batch(NamedTuple):
 
 @dataclass(eq=False)
 class Loss(ABC):
-    """A differentiable function of the model and of a batch of training queries.
+    """A differentiable function of the model and of a batch of training facts.
 
     Args:
         model: Model to train.
@@ -79,12 +80,12 @@ class Loss(ABC):
     index: QueryIndex
 
     @abstractmethod
-    def __call__(self, rows: NDArray[np.int64]) -> Tensor:
-        """Return the loss of these rows of the index, a scalar that autograd can differentiate."""
+    def __call__(self, batch: Batch) -> Tensor:
+        """Return the loss of a batch, a scalar that autograd can differentiate."""
 
     @abstractmethod
     def backward(
-        self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
+        self, batch: Batch, value: bool = True, update: Update | None = None
     ) -> float | None:
         """Set the gradients of all parameters, and return the loss if `value` is true.
 
@@ -92,13 +93,12 @@ class Loss(ABC):
         updated at once and get no gradient.
         """
 
-    def triples(self, rows: NDArray[np.int64]) -> Batch:
-        """Return the true triples of some rows of the index."""
-        row, tail, weight = self.index.gather(rows)
-        share = (np.ones(len(tail)) if weight is None else weight.astype(np.float64)) / len(tail)
-        h, r = self.index.h[rows][row], self.index.r[rows][row]
-        weights = torch.from_numpy(share).to(self.model.entity.weight)
-        return Batch(self.tensor(h), self.tensor(r), self.tensor(tail), weights)
+    def facts(self, batch: Batch) -> Facts:
+        """Return the facts of a batch one by one."""
+        weight = np.ones(len(batch)) if batch.weight is None else batch.weight.astype(np.float64)
+        weights = torch.from_numpy(weight / len(batch)).to(self.model.entity.weight)
+        h, r = self.tensor(batch.h[batch.row]), self.tensor(batch.r[batch.row])
+        return Facts(h, r, self.tensor(batch.tail), weights)
 
     def tensor(self, ids: NDArray[np.int64]) -> Tensor:
         """Move ids to the model's device."""

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,9 @@ class Confidence(ABC):
     confidences every subclass gives the paper's loss, in which c is the number of true tails of a
     query and y = 1.
     """
+
+    labels_queries: ClassVar[bool] = False
+    """Whether all tails of a query are the labels of one loss; otherwise each fact has its own."""
 
     def __call__(
         self, row: Ids, weight: NDArray[np.float32] | None, queries: int, entities: int
@@ -106,6 +109,8 @@ class SoftLabel(Confidence):
         >>> found.c.tolist(), found.y.tolist()
         ([1.0, 1.0], [0.5, 1.0, 0.25])
     """
+
+    labels_queries: ClassVar[bool] = True
 
     def coefficients(self, row: Ids, w: Floats, queries: int, entities: int) -> Coefficients:
         return Coefficients(np.ones(queries), w)

@@ -7,7 +7,6 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import logsigmoid, relu
@@ -16,7 +15,8 @@ from kgflow.config import Count
 from kgflow.data import QueryIndex
 from kgflow.kernels import TILE, blocks
 from kgflow.models import Model
-from kgflow.training.losses.base import Batch, MarginSettings
+from kgflow.training.batches import Batch
+from kgflow.training.losses.base import Facts, MarginSettings
 from kgflow.training.losses.confidence import WeightSettings, weighted
 from kgflow.training.losses.softmax import SampledLoss
 from kgflow.training.row_updates import Lookup
@@ -117,9 +117,9 @@ class SelfAdversarialSettings(NegativeSamplingSettings):
 
 
 class Corrupted(NamedTuple):
-    """True triples, and for each n entities ``(P, n)`` that replace its tail or its head."""
+    """Facts, and for each n entities ``(P, n)`` that replace its tail or its head."""
 
-    triples: Batch
+    facts: Facts
     entity: Tensor
     head: Tensor
 
@@ -143,13 +143,13 @@ class NegativeSampling(SampledLoss[Corrupted]):
     def compare(self, true: Tensor, false: Tensor) -> Tensor:
         """Return the loss ``(P,)`` of γ + f of true ``(P,)`` and corrupted triples ``(P, n)``."""
 
-    def draw(self, rows: NDArray[np.int64]) -> Corrupted:
+    def draw(self, batch: Batch) -> Corrupted:
         """Draw entities uniformly, and the sides that they replace."""
-        triples = self.triples(rows)
-        shape, device = (len(triples.h), self.num_negatives), triples.h.device
+        facts = self.facts(batch)
+        shape, device = (len(facts.h), self.num_negatives), facts.h.device
         entity = torch.randint(self.index.entities, shape, device=device)
-        head = self.corruption.head_probability(self.index).to(device)[triples.r]
-        sample = Corrupted(triples, entity, torch.rand(shape, device=device) < head[:, None])
+        head = self.corruption.head_probability(self.index).to(device)[facts.r]
+        sample = Corrupted(facts, entity, torch.rand(shape, device=device) < head[:, None])
         row, column = torch.ones_like(sample.head).nonzero(as_tuple=True)
         for _ in range(TRIES):
             known = self._known(sample, row, column)
@@ -158,30 +158,30 @@ class NegativeSampling(SampledLoss[Corrupted]):
         return sample
 
     def ids(self, sample: Corrupted) -> Tensor:
-        return torch.cat([sample.triples.h, sample.triples.t, sample.entity.flatten()])
+        return torch.cat([sample.facts.h, sample.facts.t, sample.entity.flatten()])
 
     def parts(self, sample: Corrupted, entity: Lookup) -> Iterator[Tensor]:
         size = max(1, TILE // (self.num_negatives * self.model.entity.weight.shape[1]))
-        for low, high in blocks(len(sample.triples.h), size):
-            batch = Batch(*(x[low:high] for x in sample.triples))
+        for low, high in blocks(len(sample.facts.h), size):
+            facts = Facts(*(x[low:high] for x in sample.facts))
             true, false = self._scores(
-                batch, sample.entity[low:high], sample.head[low:high], entity
+                facts, sample.entity[low:high], sample.head[low:high], entity
             )
-            yield (self.compare(true, false) * batch.weight).sum()
+            yield (self.compare(true, false) * facts.weight).sum()
 
     def _known(self, sample: Corrupted, row: Tensor, column: Tensor) -> Tensor:
         """Return which of some corrupted triples are true in training."""
         e, head = sample.entity[row, column], sample.head[row, column]
-        h = torch.where(head, e, sample.triples.h[row])
-        t = torch.where(head, sample.triples.t[row], e)
-        found = self.index.contains(*(x.cpu().numpy() for x in (h, sample.triples.r[row], t)))
+        h = torch.where(head, e, sample.facts.h[row])
+        t = torch.where(head, sample.facts.t[row], e)
+        found = self.index.contains(*(x.cpu().numpy() for x in (h, sample.facts.r[row], t)))
         return torch.from_numpy(found).to(e.device)
 
     def _scores(
-        self, batch: Batch, corrupt: Tensor, head: Tensor, entity: Lookup
+        self, facts: Facts, corrupt: Tensor, head: Tensor, entity: Lookup
     ) -> tuple[Tensor, Tensor]:
-        model, query = self.model, self.query(entity(batch.h), batch.r)
-        keys = model.encode_keys(entity(batch.t))
+        model, query = self.model, self.query(entity(facts.h), facts.r)
+        keys = model.encode_keys(entity(facts.t))
         true = model.pairwise(query.Q, keys.K) + query.a + keys.b
         false = true.new_zeros(corrupt.shape)
         row, column = (~head).nonzero(as_tuple=True)
@@ -191,7 +191,7 @@ class NegativeSampling(SampledLoss[Corrupted]):
             false = false.index_put((row, column), s)
         row, column = head.nonzero(as_tuple=True)
         if len(row):
-            heads = self.query(entity(corrupt[row, column]), batch.r[row])
+            heads = self.query(entity(corrupt[row, column]), facts.r[row])
             s = model.pairwise(heads.Q, keys.K[row]) + heads.a + keys.b[row]
             false = false.index_put((row, column), s)
         return true, false

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
 from pydantic import Field
 
 from kgflow.data import QueryIndex
@@ -20,6 +20,7 @@ from kgflow.kernels import (
     Targets,
 )
 from kgflow.models import Model
+from kgflow.training.batches import Batch
 from kgflow.training.losses.all_entities import AllEntities, triple_targets
 from kgflow.training.losses.base import MarginSettings
 from kgflow.training.losses.confidence import (
@@ -77,8 +78,8 @@ class OneVsAll(AllEntities):
     score_gradient: ScoreGradient | None = None
     confidence: Confidence = WEIGHTED
 
-    def targets(self, rows: NDArray[np.int64]) -> Targets:
-        return triple_targets(self.index, rows, self.model.entity.weight, self.confidence)
+    def targets(self, batch: Batch) -> Targets:
+        return triple_targets(self.index, batch, self.model.entity.weight, self.confidence)
 
     def kernel(self, keys: KeyEncoder) -> LossKernel:
         if self.model.interaction is None:
@@ -111,7 +112,7 @@ class KvsAll(AllEntities):
               z = (1 - \epsilon) y + \epsilon / E, \quad s = \gamma + f(h, r, t')
 
     with y = 1 for true tails and 0 elsewhere; the mean over the queries of the batch. A query with
-    many tails counts as much as one with few; the weight of a triple is its y.
+    many tails counts as much as one with few; the confidence of a fact is its y.
 
     Args:
         label_smoothing: ε.
@@ -123,14 +124,17 @@ class KvsAll(AllEntities):
 
     label_smoothing: float = 0.0
 
-    def targets(self, rows: NDArray[np.int64]) -> Targets:
-        """Return c = 1 per query and y = 1 - ε per triple, divided by the number of queries."""
-        row, tail, weight = self.index.gather(rows)
-        like = self.model.entity.weight
-        y = like.new_ones(len(tail)) if weight is None else like.new_tensor(weight)
-        y *= (1 - self.label_smoothing) / len(rows)
-        c = like.new_full((len(rows),), 1 / len(rows))
-        return Targets(c, self.tensor(row), self.tensor(tail), y)
+    def targets(self, batch: Batch) -> Targets:
+        """Return c = 1 per query and y = 1 - ε per fact, divided by the number of queries.
+
+        A query of which a batch holds k of n facts counts k / n, with all its tails as labels.
+        """
+        batch, share = batch.with_all_tails(self.index)
+        share /= share.sum()
+        weight = 1.0 if batch.weight is None else batch.weight.astype(np.float64)
+        labels = (1 - self.label_smoothing) * weight * share[batch.row]
+        c, y = (torch.from_numpy(x).to(self.model.entity.weight) for x in (share, labels))
+        return Targets(c, self.tensor(batch.row), self.tensor(batch.tail), y)
 
     def kernel(self, keys: KeyEncoder) -> LossKernel:
         """Return the 1-vs-all kernel with the smallest label ε / E."""

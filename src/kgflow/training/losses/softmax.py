@@ -7,7 +7,6 @@ from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor
 
@@ -23,6 +22,7 @@ from kgflow.kernels import (
     blocks,
 )
 from kgflow.models import Model
+from kgflow.training.batches import Batch
 from kgflow.training.losses.all_entities import AllEntities, triple_targets
 from kgflow.training.losses.base import QueryLoss, QueryLossSettings
 from kgflow.training.losses.confidence import WeightSettings, weighted
@@ -55,8 +55,8 @@ class Softmax(AllEntities):
         ICML 2018.
     """
 
-    def targets(self, rows: NDArray[np.int64]) -> Targets:
-        return triple_targets(self.index, rows, self.model.entity.weight)
+    def targets(self, batch: Batch) -> Targets:
+        return triple_targets(self.index, batch, self.model.entity.weight)
 
     def kernel(self, keys: KeyEncoder) -> LossKernel:
         if self.model.interaction is None:
@@ -68,8 +68,8 @@ class SampledLoss(QueryLoss, Generic[D]):
     """A loss of a batch and of entities that are sampled for it."""
 
     @abstractmethod
-    def draw(self, rows: NDArray[np.int64]) -> D:
-        """Draw a sample for these rows with torch's random numbers."""
+    def draw(self, batch: Batch) -> D:
+        """Draw a sample for a batch with torch's random numbers."""
 
     @abstractmethod
     def ids(self, sample: D) -> Tensor:
@@ -79,13 +79,13 @@ class SampledLoss(QueryLoss, Generic[D]):
     def parts(self, sample: D, entity: Lookup) -> Iterator[Tensor]:
         """Yield scalars whose sum is the loss, each differentiated before the next is made."""
 
-    def __call__(self, rows: NDArray[np.int64]) -> Tensor:
-        return torch.stack(list(self.parts(self.draw(rows), self.model.entity))).sum()
+    def __call__(self, batch: Batch) -> Tensor:
+        return torch.stack(list(self.parts(self.draw(batch), self.model.entity))).sum()
 
     def backward(
-        self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
+        self, batch: Batch, value: bool = True, update: Update | None = None
     ) -> float | None:
-        sample = self.draw(rows)
+        sample = self.draw(batch)
         entity, total = Rows(self.model.entity.weight, self.ids(sample)), 0.0
         sink = self.sink(entity.ids, update)
         for part in self.parts(sample, entity):
@@ -124,8 +124,9 @@ class SampledSoftmax(SampledLoss[Sample]):
     .. math:: \ell(h, r, t) = \log \Big( \sum_{t' \in T} \exp s_{t'} + \frac EN
               \sum_{t' \in S \setminus T} \exp s_{t'} \Big) - s_t
 
-    T are the true tails of the query, S are N entities sampled without replacement for the whole
-    batch. The sum is unbiased; its logarithm is consistent as N grows, and exact for N = E.
+    T are the true tails of the query in the batch, S are N entities sampled without replacement for
+    the whole batch. The sum is unbiased; its logarithm is consistent as N grows and exact for
+    N = E.
 
     Args:
         num_negatives: N, entities sampled for all queries of a batch.
@@ -141,14 +142,14 @@ class SampledSoftmax(SampledLoss[Sample]):
         self.num_negatives = min(self.num_negatives, self.index.entities)
         self.scale = self.index.entities / self.num_negatives
 
-    def draw(self, rows: NDArray[np.int64]) -> Sample:
+    def draw(self, batch: Batch) -> Sample:
         # numpy's choice takes time proportional to the sample, not to all entities.
         seed = int(torch.randint(2**62, ()))
         chosen = np.random.default_rng(seed).choice(
             self.index.entities, self.num_negatives, replace=False, shuffle=False
         )
-        ids = [self.tensor(x) for x in (self.index.h[rows], self.index.r[rows], np.sort(chosen))]
-        targets = triple_targets(self.index, rows, self.model.entity.weight)
+        ids = [self.tensor(x) for x in (batch.h, batch.r, np.sort(chosen))]
+        targets = triple_targets(self.index, batch, self.model.entity.weight)
         return Sample(ids[0], ids[1], targets, ids[2])
 
     def ids(self, sample: Sample) -> Tensor:

@@ -1,25 +1,24 @@
-"""Terms that are added to a loss for the true triples of a batch."""
+"""Terms that are added to a loss for the facts of a batch."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from kgflow.kernels import TILE, blocks
 from kgflow.models import Model
 from kgflow.models.protocols import RelationScores
-from kgflow.training.losses.base import Batch, Loss
+from kgflow.training.batches import Batch
+from kgflow.training.losses.base import Facts, Loss
 from kgflow.training.row_updates import Lookup, Rows, Update
 
 
 class Term(ABC):
-    """A weighted sum over the true triples of a batch."""
+    """A weighted sum over the facts of a batch."""
 
     @abstractmethod
-    def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
+    def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
         """Yield scalars whose sum is the term, each differentiated before the next is made."""
 
 
@@ -30,24 +29,24 @@ class Sum(Loss):
         super().__init__(loss.model, loss.index)
         self.loss, self.terms = loss, terms
 
-    def __call__(self, rows: NDArray[np.int64]) -> Tensor:
-        batch, total = self.triples(rows), self.loss(rows)
+    def __call__(self, batch: Batch) -> Tensor:
+        facts, total = self.facts(batch), self.loss(batch)
         for term in self.terms:
-            total = total + torch.stack(list(term.parts(batch, self.model.entity))).sum()
+            total = total + torch.stack(list(term.parts(facts, self.model.entity))).sum()
         return total
 
     def backward(
-        self, rows: NDArray[np.int64], value: bool = True, update: Update | None = None
+        self, batch: Batch, value: bool = True, update: Update | None = None
     ) -> float | None:
-        batch, table = self.triples(rows), self.model.entity.weight
-        entity, added = Rows(table, torch.cat([batch.h, batch.t])), 0.0
+        facts, table = self.facts(batch), self.model.entity.weight
+        entity, added = Rows(table, torch.cat([facts.h, facts.t])), 0.0
         for term in self.terms:
-            for part in term.parts(batch, entity):
+            for part in term.parts(facts, entity):
                 part.backward()
                 added += part.item()
         # Embeddings that the loss updates in its own pass need their whole gradient by then.
         joined = None if update is None else _Joined(update, entity)
-        found = self.loss.backward(rows, value, joined)
+        found = self.loss.backward(batch, value, joined)
         if update is None:
             assert table.grad is not None
             table.grad.index_add_(0, entity.ids, entity.grad)
@@ -96,9 +95,9 @@ class RelationPrediction(Term):
     def __init__(self, model: Model, weight: float) -> None:
         self.model, self.weight = model, weight
 
-    def parts(self, batch: Batch, entity: Lookup) -> Iterator[Tensor]:
-        for low, high in blocks(len(batch.h), self._size()):
-            h, r, t, weight = (x[low:high] for x in batch)
+    def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
+        for low, high in blocks(len(facts.h), self._size()):
+            h, r, t, weight = (x[low:high] for x in facts)
             S = self._scores(entity(h), entity(t))
             true = S.gather(1, r[:, None]).squeeze(1)
             yield self.weight * ((S.logsumexp(1) - true) * weight).sum()
