@@ -10,6 +10,7 @@ from typing import Any
 
 from kgflow.errors import KgflowError, suggest
 from kgflow.io import write_atomic
+from reproduce.batches import BatchesStudy
 from reproduce.benchmarks import BenchmarksStudy
 from reproduce.confidence import ConfidenceStudy
 from reproduce.ensembles import EnsemblesStudy
@@ -32,6 +33,7 @@ STUDIES: dict[str, type[Study]] = {
         Table2Study,
         Table5Study,
         BenchmarksStudy,
+        BatchesStudy,
         EnsemblesStudy,
     )
 }

@@ -76,6 +76,23 @@ def learning_curve_figure(
         return save_figure(figure, path)
 
 
+def epochs_and_time_figure(rows: Sequence[tuple[Curve, Curve]], title: str, path: Path) -> Path:
+    """Draw validation MRR against epochs, and beside it against minutes of training."""
+    with new_figure(9, 4 + 0.1 * len(rows)) as figure:
+        left, right = figure.subplots(1, 2, sharey=True)
+        for place, pair in enumerate(rows):
+            style = {"color": COLOURS[place], "ls": DASHES[place], "lw": 1.6}
+            for axes, curve in zip((left, right), pair, strict=True):
+                for run in curve.runs:
+                    axes.plot(*zip(*run, strict=True), label=curve.label, **style)
+        left.set(xlabel="epochs", ylabel="validation MRR (filtered)")
+        right.set(xlabel="minutes of training, one thread")
+        figure.suptitle(title)
+        handles = left.get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower center", ncols=2, fontsize=9, handlelength=3.2)
+        return save_figure(figure, path)
+
+
 def rejections(studies: Sequence[SignalComparison], path: Path) -> Path:
     """Draw the rejection curves of several runs side by side, with one legend."""
     columns = min(3, len(studies))
