@@ -5,7 +5,7 @@ DATASETS := $(abspath ../shared/datasets)
 # Benchmark data sets beside the checkout are used where there are any.
 export KGFLOW_DATA ?= $(if $(wildcard $(DATASETS)),$(DATASETS),)
 
-.PHONY: demo test lint stats bench bench-serve reproduce clean
+.PHONY: demo test lint stats images bench bench-serve reproduce clean
 
 demo: .make/installed
 	$(BIN)/python examples/demo.py
@@ -21,6 +21,10 @@ lint: .make/developed
 # Size of the library beside its limits.
 stats:
 	$(PYTHON) scripts/stats.py
+
+# Pictures of the report and the explorer for the README; needs chromium.
+images: demo .make/developed
+	$(BIN)/python scripts/screenshots.py
 
 # A quarter of an hour or more, on an idle machine; `make bench QUICK=1` takes a minute.
 bench: .make/developed
