@@ -178,6 +178,9 @@ class TrainingSettings(Settings):
         description="What batches are made of: whole queries (h, r) with all their tails, pieces"
         " of them, or single facts as in the paper.",
     )
+    init_scale: Annotated[
+        float, Field(gt=0, le=100, description="Factor of the initial embeddings.")
+    ] = 1.0
     ema_decay: float = Field(
         default=0.9, ge=0, lt=1, description="Decay of the moving average of weights, per epoch."
     )

@@ -24,7 +24,7 @@ from kgflow.training import (
 )
 from kgflow.training.losses.negative_sampling import Bernoulli, CorruptBoth, CorruptTails
 from kgflow.training.optimizers import AdamSettings, RowAdam
-from kgflow.training.regularizers import N3, Dura
+from kgflow.training.regularizers import N3, Dura, Ivr
 
 # A matrix product with a quick map of keys, one with none, an inner product, a pairwise one.
 MODELS = ["nfe-1", "nfe-3", "distmult", "transe norm=l1"]
@@ -309,6 +309,35 @@ def test_n3_has_the_slope_of_a_cube():
         x = model.relation.weight.detach()[r]
         want[r] += share * 3 * x * x.abs()
     torch.testing.assert_close(found[1] - plain[1], want)
+
+
+@pytest.mark.parametrize("name", ["complex", "distmult", "nfe-1"])
+def test_ivr(name):
+    """Moduli of products, taken of the products of complex numbers themselves."""
+    data = random_graph(weighted=True)
+    index, model = data.queries("train"), random_model(name, data, dim=8)
+    base = OneVsAll(model, index, 1.5)
+    total = base(batch_of(base, ROWS))
+    for h, r, t, share in triples(index, ROWS):
+        tables = (model.entity, model.relation, model.entity)
+        parts = (x.split(x(torch.tensor(i))) for x, i in zip(tables, (h, r, t), strict=True))
+        h, r, t = (torch.complex(*p) if len(p) == 2 else p[0] for p in parts)
+        alone, pairs = (h, r, t), (h * r, r * t, t * h)
+        total = total + share * 0.3 * sum(x.abs().pow(2.25).sum() for x in alone)
+        total = total + share * 0.7 * sum(x.abs().pow(2.25).sum() for x in pairs)
+    same(model, Sum(base, [Ivr(model, 0.3, 0.7, 2.25)]), total)
+
+
+def test_ivr_without_products_is_n3_and_needs_one_size_for_them():
+    data = random_graph()
+    index, model = data.queries("train"), random_model("complex", data, dim=8)
+    values = [
+        by_step(Sum(Softmax(model, index), [term]), ROWS)[0]
+        for term in (N3(model, 0.2), Ivr(model, 0.2, 0.0, 3.0))
+    ]
+    assert values[0] == pytest.approx(values[1])
+    with pytest.raises(KgflowError, match="rescal differ in size: regularize by n3"):
+        Ivr(random_model("rescal", data), 0.1, 0.1, 3.0)
 
 
 def test_dura_needs_a_matrix_product():

@@ -224,6 +224,19 @@ def test_learning_beats_guessing_for_the_training_facts(tmp_path):
     assert run.evaluate("train")["realistic"]["mrr"] > 0.5
 
 
+def test_init_scale_is_a_factor_of_the_first_embeddings(tmp_path):
+    def first(scale):
+        """Weights after a step that moves nothing."""
+        chosen = {"training.init_scale": scale, "training.epochs": 1}
+        config = experiment({**chosen, "training.optimizer.lr": 1e-30})
+        run = run_experiment(config, DATA, tmp_path / str(scale))
+        return load_file(run.directory / "model.safetensors")
+
+    whole, small = first(1.0), first(0.01)
+    for name in ("entity.weight", "relation.weight"):
+        torch.testing.assert_close(small[name], whole[name] * 0.01)
+
+
 def test_weights_reach_the_loss(tmp_path):
     plain = run_experiment(experiment({"training.epochs": 1}), DATA, tmp_path / "plain")
     data = random_graph(entities=30, facts=200, weighted=True)

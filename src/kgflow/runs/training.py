@@ -83,8 +83,7 @@ def run_experiment(
     if not len(data.train):
         raise KgflowError(f"{data.name} has no training facts")
     directory = Path(out) if out is not None else _default_directory(experiment)
-    torch.manual_seed(experiment.seed)
-    config, model = run_config(experiment, data), make_model(experiment, data, device)
+    config, model = run_config(experiment, data), _initial_model(experiment, data, device)
     with new_run(directory, config, data, force) as draft:
         trainer = _trainer(draft, experiment, data, model, stop)
         # The initial state is a checkpoint too, so that a run can be resumed from any moment.
@@ -102,9 +101,9 @@ def best_validation(
 ) -> float:
     """Return the best validation MRR of an experiment without keeping a run."""
     _check_trainable(experiment, f"'{experiment.model.name}'")
-    torch.manual_seed(experiment.seed)
+    model = _initial_model(experiment, data, device)
     with TemporaryDirectory() as directory:
-        trainer = _trainer(Path(directory), experiment, data, make_model(experiment, data, device))
+        trainer = _trainer(Path(directory), experiment, data, model)
         trainer.callbacks = callbacks
         return trainer.fit().best
 
@@ -146,6 +145,16 @@ def evaluate_and_calibrate(run: Run) -> Run:
 def _check_trainable(experiment: Experiment, what: str) -> None:
     if experiment.model.members:
         raise KgflowError(f"{what} is an ensemble and cannot be trained: train its runs")
+
+
+def _initial_model(experiment: Experiment, data: Dataset, device: str) -> Model:
+    torch.manual_seed(experiment.seed)
+    model = make_model(experiment, data, device)
+    tables = (model.trained.entity, model.trained.relation)
+    with torch.no_grad():
+        for parameter in (p for table in tables for p in table.parameters()):
+            parameter.mul_(experiment.training.init_scale)
+    return model
 
 
 def _trainer(

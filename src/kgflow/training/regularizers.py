@@ -10,6 +10,7 @@ from torch import Tensor
 
 from kgflow.config import REGULARIZERS, Component, Group
 from kgflow.errors import KgflowError
+from kgflow.kernels import TILE, blocks
 from kgflow.models import Embedding, Model
 from kgflow.training.losses.base import Facts
 from kgflow.training.losses.terms import Term
@@ -59,6 +60,19 @@ class DuraSettings(WeightedRegularizerSettings):
         return Dura(model, self.weight)
 
 
+class IvrSettings(WeightedRegularizerSettings):
+    """Settings of intermediate variables regularization."""
+
+    name: Literal["ivr"] = "ivr"
+    product_weight: Annotated[
+        float, Field(ge=0, description="Weight of the products of two embeddings.")
+    ] = 0.05
+    exponent: Annotated[float, Field(gt=1, le=8, description="Exponent α of the norms.")] = 3.0
+
+    def build(self, model: Model) -> "Ivr":
+        return Ivr(model, self.weight, self.product_weight, self.exponent)
+
+
 class N3(Term):
     r"""Nuclear 3-norm, :math:`\lambda \sum_i |h_i|^3 + |r_i|^3 + |t_i|^3`, the mean over a facts.
 
@@ -86,12 +100,63 @@ class N3(Term):
 
     def penalty(self, table: Embedding, rows: Tensor) -> Tensor:
         """Return the sum of cubed moduli of embeddings ``(P, w)``, ``(P,)``."""
-        parts = table.split(rows)
-        if len({part.shape[-1] for part in parts}) > 1:
-            return table.without_bias(rows).abs().pow(3).sum(-1)
-        square = sum((part.square() for part in parts), rows.new_zeros(()))
+        square = squared_moduli(table, rows)
         # The root has an infinite slope at 0; so close to 0 the slope is finite.
         return (square * (square + 1e-30).sqrt()).sum(-1)
+
+
+def squared_moduli(table: Embedding, rows: Tensor) -> Tensor:
+    """Return the squared modulus of every coordinate of embeddings ``(P, w)``, ``(P, n)``.
+
+    Parts of one size are the parts of a coordinate; otherwise every number is a coordinate.
+    """
+    parts = table.split(rows)
+    if len({part.shape[-1] for part in parts}) > 1:
+        return table.without_bias(rows).square()
+    return sum((part.square() for part in parts), rows.new_zeros(()))
+
+
+class Ivr(Term):
+    r"""Intermediate variables regularization: norms of embeddings and of products of two of them.
+
+    .. math:: \lambda \sum_i |h_i|^\alpha + |r_i|^\alpha + |t_i|^\alpha
+              + \lambda_2 \sum_i |h_i r_i|^\alpha + |r_i t_i|^\alpha + |t_i h_i|^\alpha
+
+    the mean over a batch. The products are what is computed on the way to a score of ComplEx; the
+    modulus of a product is the product of the moduli. Coordinates are those of `N3`; entities and
+    relations must have the same number of them. λ is the `weight`, λ₂ the `product_weight`, α the
+    `exponent`.
+
+    Reference:
+        Xiao, Cao: Knowledge Graph Completion by Intermediate Variables Regularization, NeurIPS
+        2024.
+    """
+
+    def __init__(self, model: Model, weight: float, product_weight: float, exponent: float) -> None:
+        self.model, self.exponent = model, exponent
+        self.weight, self.product_weight = weight, product_weight
+        tables = (model.entity, model.relation)
+        widths = {squared_moduli(table, table.weight[:1]).shape[-1] for table in tables}
+        if product_weight and len(widths) > 1:
+            raise KgflowError(
+                f"embeddings of entities and relations of {model.name} differ in size:"
+                " regularize by n3, or set training.regularizer.product_weight=0"
+            )
+
+    def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
+        size = max(1, TILE // self.model.entity.weight.shape[1])
+        for low, high in blocks(len(facts.h), size):
+            h, r, t, weight = (x[low:high] for x in facts)
+            H, T = (self.powers(self.model.entity, entity(ids)) for ids in (h, t))
+            R = self.powers(self.model.relation, self.model.relation(r))
+            norms = self.weight * sum(x.sum(-1) for x in (H, R, T))
+            if self.product_weight:
+                norms = norms + self.product_weight * (H * R + R * T + T * H).sum(-1)
+            yield (norms * weight).sum()
+
+    def powers(self, table: Embedding, rows: Tensor) -> Tensor:
+        """Return the modulus of every coordinate, raised to the power α."""
+        return (squared_moduli(table, rows) + 1e-30).pow(self.exponent / 2)
 
 
 class Dura(Term):
