@@ -140,7 +140,9 @@ def plan(
         chosen = candidates(values, preset, data, source, race=True)
         if preset != "auto":
             found = measure(chosen[0].experiment, data, device)
-    return Plan(data, chosen, found, limit)
+    made = Plan(data, chosen, found, limit)
+    made.race_state(0.0)  # refuses a time limit that is too short, before anything is written
+    return made
 
 
 def train(
