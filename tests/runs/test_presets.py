@@ -9,7 +9,8 @@ from graphs import random_graph
 from kgflow.config import PRESETS, expand
 from kgflow.errors import KgflowError
 from kgflow.runs.build import complete
-from kgflow.runs.presets import RECIPES, SCALES, GraphStatistics, candidates, ranking
+from kgflow.runs.presets import GraphStatistics, candidates, ranking
+from kgflow.runs.recipes import RECIPES, SCALES
 
 # name: entities, relations, facts, queries, and the recipe that was best on validation
 GRAPHS = {
@@ -35,10 +36,10 @@ def test_a_graph_gets_its_recipe_in_every_size(name, sizes):
     dims = []
     for preset in PRESETS:
         for found in ranking(graph, preset):
-            settings = RECIPES[found].at(graph, preset)
+            settings = RECIPES[found].at(graph.facts, preset)
             experiment = complete(expand({"data": name, **settings}), name)
             assert experiment.training.epochs >= experiment.training.validate_every
-        dims.append(RECIPES[recipe].at(graph, preset)["model.dim"])
+        dims.append(RECIPES[recipe].at(graph.facts, preset)["model.dim"])
     assert dims[1] < dims[0] < dims[2]
 
 

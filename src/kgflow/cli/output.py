@@ -94,3 +94,15 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value
+
+
+def clock(seconds: float) -> str:
+    """Return a duration for people.
+
+    Example:
+        >>> clock(75), clock(3700)
+        ('1:15', '1:01:40')
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

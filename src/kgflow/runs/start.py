@@ -12,7 +12,8 @@ from kgflow.data import Dataset, load
 from kgflow.errors import KgflowError
 from kgflow.runs.forecast import Forecast, measure
 from kgflow.runs.presets import Candidate, candidates
-from kgflow.runs.race import RACE_SHARE, Race, RaceState, Trial
+from kgflow.runs.race import RACE_SHARE, Race
+from kgflow.runs.race_state import RaceState, Trial
 from kgflow.runs.run import Run
 from kgflow.runs.store import is_unfinished
 from kgflow.runs.training import default_directory, run_experiment
