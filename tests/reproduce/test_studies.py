@@ -179,7 +179,6 @@ def test_the_command_refuses(words, sentence, tmp_path, monkeypatch, capsys):
     [
         (BenchmarksStudy, Options(seeds=3)),
         (SmallStudy, Options(data=("codex-s",))),
-        (Table1Study, Options(scale="quarter")),
         (EnsemblesStudy, Options()),
     ],
 )
