@@ -14,7 +14,6 @@ from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
-
 FLOOR = 0.001
 """Smallest absolute value of an absolute scale."""
 
