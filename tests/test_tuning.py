@@ -57,7 +57,8 @@ def test_the_papers_order_finds_the_best_of_each_line():
 
 
 def test_started_trials_come_last():
-    protocol = PaperProtocol(grids={"lr": (1.0, 2.0, 3.0)}, initial={"lr": 1.0})
+    protocol = PaperProtocol()
+    protocol.grids, protocol.initial = {"lr": (1.0, 2.0, 3.0)}, {"lr": 1.0}
     started = [{"lr": 1.0}, {"lr": 2.0}]
     assert protocol.next_settings([], started) == {"lr": 3.0}
     assert protocol.next_settings([({"lr": 3.0}, 0.5)], started) == {"lr": 1.0}
