@@ -12,7 +12,7 @@ from pathlib import Path
 from kgflow.errors import KgflowError
 
 SEPARATORS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
-RDF = (".nt", ".ttl")
+RDF = (".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".jsonld")
 SUFFIXES = (*SEPARATORS, *RDF, ".parquet")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -35,6 +35,11 @@ def file_format(path: Path) -> str:
             "text formats also with .gz"
         )
     return suffix
+
+
+def is_store(path: Path) -> bool:
+    """Return whether a directory is that of an Oxigraph store, which RocksDB writes."""
+    return (path / "CURRENT").is_file() and any(path.glob("MANIFEST-*"))
 
 
 def find_file(directory: Path, *stems: str) -> Path | None:
