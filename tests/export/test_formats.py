@@ -11,7 +11,7 @@ import pytest
 import kgflow
 from endpoint import serve
 from graphs import random_graph
-from kgflow.data import Vocabulary
+from kgflow.data import SPLITS, Vocabulary, import_files, read_triples
 from kgflow.errors import KgflowError
 from kgflow.export import FORMATS, export
 from kgflow.runs.store import model_digest
@@ -136,6 +136,26 @@ def test_an_endpoint_gets_the_statements_of_the_file(run, tmp_path, monkeypatch,
         export(run, "sparql", tmp_path / "x")
     with pytest.raises(KgflowError, match="format npz cannot be written to http"):
         export(run, "npz", server.address)
+
+
+@pytest.mark.parametrize(("name", "known"), [("neo4j-csv", False), ("apoc", True)])
+def test_property_graphs_are_read_back(run, tmp_path, name, known):
+    out = export(run, name, tmp_path / "graph.jsonl", k=20, known=known)
+    paths = sorted(out.iterdir()) if out.is_dir() else [out]
+    frame = pl.concat([read_triples(path) for path in paths])
+    expected = run.discover(20)
+    facts = sum(len(run.data.split(s)) for s in SPLITS) if known else 0
+    columns = ["head", "relation", "tail"]
+    assert frame[facts:].rows() == expected.select(columns).rows()
+    names = run.predictor.names(run.data.train.array())
+    assert not known or frame[: len(run.data.train)].to_dict(as_series=False) == names
+    data = import_files(paths)
+    assert not any("no file of nodes" in notice for notice in data.notices)
+    assert data.labels == {e: t for e, t in run.data.labels.items() if e in data.entities}
+    assert data.types == {e: t for e, t in run.data.types.items() if e in data.entities}
+    lines = out.read_text() if out.is_file() else (out / "relationships.csv").read_text()
+    for probability in expected["probability"]:
+        assert repr(probability) in lines
 
 
 def test_the_faiss_readme_finds_the_answers_of_the_run(run, tmp_path, monkeypatch, capsys):

@@ -13,7 +13,8 @@ from kgflow.errors import KgflowError
 
 SEPARATORS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 RDF = (".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".jsonld")
-SUFFIXES = (*SEPARATORS, *RDF, ".parquet")
+JSON_LINES = (".json", ".jsonl")
+SUFFIXES = (*SEPARATORS, *RDF, *JSON_LINES, ".parquet")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 NumberedRow = tuple[int, list[str]]

@@ -188,13 +188,30 @@ def _read(
         for split, several in tables.items()
     }
     everything = [table for several in tables.values() for table in several]
+    if frames["train"].is_empty():
+        raise KgflowError(f"{name}: only nodes: give a file of relationships as well")
     dataset = dataset_from_frames(name, frames)
     return replace(
         dataset,
         labels=dict(ChainMap({}, *(dict(t.labels) for t in everything))),
         types=_merge_types(table.types for table in everything),
-        notices=(*(n for table in everything for n in table.notices), *dataset.notices),
+        notices=(
+            *(notice for table in everything for notice in table.notices),
+            *_node_notices(dataset, frozenset().union(*(table.nodes for table in everything))),
+            *dataset.notices,
+        ),
     )
+
+
+def _node_notices(dataset: Dataset, nodes: frozenset[str]) -> tuple[str, ...]:
+    """Return how many nodes have no relationships, and how many entities no node lists."""
+    unused = len(nodes.difference(dataset.entities)) if nodes else 0
+    unlisted = len(nodes.symmetric_difference(dataset.entities)) - unused if nodes else 0
+    counts = {
+        "nodes without relationships left out": unused,
+        "nodes of relationships that no file of nodes lists": unlisted,
+    }
+    return tuple(f"{what}: {count:,}" for what, count in counts.items() if count)
 
 
 def _merge_types(several: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:

@@ -18,36 +18,44 @@ def read_table(
 ) -> TripleTable:
     """Read the triples of one file of any supported format, or of a store, as names."""
     table = _read(path, columns, rdf)
-    if table.frame.is_empty():
+    if table.frame.is_empty() and not table.nodes:
         raise KgflowError(f"{path}: contains no triples: give a file with at least one")
     return table
 
 
 def _read(path: Path, columns: Columns | None, options: RdfOptions | None) -> TripleTable:
-    from kgflow.data import rdf
+    from kgflow.data import property_graph, rdf
 
     if files.is_store(path):
         return rdf.read_store(path, options)
+    if "," in str(path) and not path.exists():
+        return property_graph.read_neo4j([Path(part) for part in str(path).split(",")])
     files.require_readable(path)
     suffix = files.file_format(path)
+    if columns is not None and suffix in (*files.RDF, *files.JSON_LINES):
+        raise KgflowError(f"{path}: there are no columns to choose from: leave out --columns")
     if suffix in files.RDF:
-        if columns is not None:
-            raise KgflowError(f"{path}: RDF has no columns to choose from: leave out --columns")
         return rdf.read_rdf(path, options)
+    if suffix in files.JSON_LINES:
+        return property_graph.read_apoc(path)
     if suffix == ".parquet":
         return TripleTable(_read_parquet(path, columns))
-    return TripleTable(_read_text(path, columns))
+    return _read_text(path, columns)
 
 
-def _read_text(path: Path, columns: Columns | None) -> pl.DataFrame:
+def _read_text(path: Path, columns: Columns | None) -> TripleTable:
+    from kgflow.data import property_graph
+
     content = files.read_text(path)
     line, first = next(files.text_rows(path, content), (1, []))
     if not first:
-        return pl.DataFrame()
+        return TripleTable(pl.DataFrame())
+    if columns is None and property_graph.is_neo4j_header(first):
+        return property_graph.read_neo4j([path])
     layout = column_layout(first, columns, f"{path}:{line}")
     separator = files.SEPARATORS[files.file_format(path)]
     frame = _read_at_once(content, separator, len(first), layout)
-    return _read_by_row(path, content, layout) if frame is None else frame
+    return TripleTable(_read_by_row(path, content, layout) if frame is None else frame)
 
 
 def _read_at_once(

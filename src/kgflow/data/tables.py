@@ -15,13 +15,15 @@ NAMES = ("head", "relation", "tail")
 class TripleTable:
     """Data frame of head, relation, tail and, if given, weight, with notices for the user.
 
-    `labels` and `types` are those of entities, by name, if the file contains any.
+    `labels` and `types` are those of entities, by name, if the file contains any; `nodes` are the
+    names of the nodes that a file of a property graph lists.
     """
 
     frame: pl.DataFrame
     notices: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    nodes: frozenset[str] = frozenset()
 
 
 class RowError(NamedTuple):
