@@ -14,7 +14,11 @@ from kgflow.__main__ import run
 
 PAGES = Path(__file__).parents[1] / "docs" / "how-to"
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NEEDED: dict[str, list[str]] = {"property-graphs": [], "rdf": ["pyoxigraph"]}
+NEEDED: dict[str, list[str]] = {
+    "property-graphs": [],
+    "pykeen": ["pykeen"],
+    "rdf": ["pyoxigraph"],
+}
 
 
 def program(monkeypatch, line):
@@ -23,6 +27,7 @@ def program(monkeypatch, line):
     assert run() == 0, line
 
 
+@pytest.mark.filterwarnings("ignore")  # other libraries' own
 @pytest.mark.parametrize("page", NEEDED)
 def test_a_page_runs(page, tmp_path, monkeypatch):
     missing = [name for name in NEEDED[page] if find_spec(name) is None]

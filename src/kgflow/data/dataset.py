@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -64,6 +64,18 @@ class Dataset:
         sizes = ", ".join(f"{len(self.split(s)):,} {s}" for s in SPLITS)
         names = f"{len(self.entities):,} entities, {len(self.relations):,} relations"
         return f"Dataset({self.name}: {names}, {sizes})"
+
+    @staticmethod
+    def from_pykeen(
+        training: Any,  # noqa: ANN401
+        validation: Any = None,  # noqa: ANN401
+        testing: Any = None,  # noqa: ANN401
+        name: str | None = None,
+    ) -> Dataset:
+        """Build a data set from PyKEEN's triples factories or data set; see `data.pykeen`."""
+        from kgflow.data.pykeen import from_pykeen
+
+        return from_pykeen(training, validation, testing, name)
 
     def split(self, name: str) -> Triples:
         """Return the triples of train, valid or test."""

@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from kgflow.data import catalog, files
 from kgflow.data.columns import Columns
 from kgflow.data.dataset import SPLITS, Dataset
 from kgflow.data.iri import RdfOptions, is_address
+from kgflow.data.pykeen import from_pykeen, is_pykeen, is_saved, read_saved
 from kgflow.data.splits import resplit
 from kgflow.data.triples import Ids, Triples, Weights
 from kgflow.data.vocabulary import Vocabulary
@@ -27,7 +28,7 @@ STEMS = {"train": ("train",), "valid": ("valid", "validation", "val", "dev"), "t
 
 
 def load(
-    source: str | Path,
+    source: Any,  # noqa: ANN401
     *,
     columns: Columns | str | None = None,
     labels: str | Path | None = None,
@@ -39,10 +40,11 @@ def load(
 
     A directory contains a train file and optionally valid, test, labels and types, or it is that of
     an Oxigraph store. One file or store is split 90, 5 and 5 percent, with no entity or relation
-    unseen in training.
+    unseen in training. Data sets of PyKEEN are taken over, in memory or in a directory where PyKEEN
+    saved them; a triples factory is split like one file.
 
     Args:
-        source: name, directory or file.
+        source: name, directory or file, or a triples factory or data set of PyKEEN.
         columns: columns of head, relation, tail and weight, also as text such as "0,2,1".
         labels: file of entities and labels.
         types: file of entities and types.
@@ -57,7 +59,11 @@ def load(
         ...     load(path)
         Dataset(capitals: 4 entities, 1 relations, 2 train, 0 valid, 0 test)
     """
+    if is_pykeen(source):
+        return _split_if_whole(from_pykeen(source), seed)
     path = _locate(source)
+    if is_saved(path):
+        return _split_if_whole(read_saved(path), seed)
     if not path.is_dir() or files.is_store(path):
         return import_files([path], columns, labels, types, seed=seed)
     dataset = _read(path.resolve().name, _split_files(path), columns)
@@ -220,6 +226,10 @@ def _merge_types(several: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, 
         for name, found in types.items():
             merged[name] = tuple(dict.fromkeys((*merged.get(name, ()), *found)))
     return merged
+
+
+def _split_if_whole(dataset: Dataset, seed: int) -> Dataset:
+    return dataset if len(dataset.valid) or len(dataset.test) else resplit(dataset, seed=seed)
 
 
 def _locate(source: str | Path) -> Path:
