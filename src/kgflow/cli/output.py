@@ -77,13 +77,15 @@ def frame_rows(frame: "pl.DataFrame", names: Sequence[str]) -> list[list[Any]]:
 def _cell(value: Any) -> str:  # noqa: ANN401
     from rich.markup import escape
 
+    from kgflow.data import short_name
+
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else escape(str(value))
+    return f"{value:,}" if isinstance(value, int) else escape(short_name(str(value)))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

@@ -20,7 +20,7 @@ from kgflow.training import Callback, History, Trainer, save_model
 
 
 def train(
-    data: Dataset | str | Path,
+    data: Any,  # noqa: ANN401
     model: str | None = None,
     dim: int | None = None,
     *,
@@ -64,7 +64,7 @@ def train(
         "seed": seed,
     }
     given = {k: v for k, v in arguments.items() if v is not None}
-    given["data"] = data.name if isinstance(data, Dataset) else str(data)
+    given["data"] = str(data) if isinstance(data, str | Path) else dataset.name
     values = expand({**(settings or {}), **given})
     return run_experiment(complete(values, "train"), dataset, out, force, device, callbacks)
 
