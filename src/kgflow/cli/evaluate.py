@@ -66,7 +66,7 @@ def evaluate(
     from kgflow.runs.run import Run
 
     _check(ranking, sets, confidence)
-    opened, wanted = Run.open(run, device), (sets.by_relation, sets.adaptive)
+    opened, wanted = Run.open(run, device), (sets.by_relation, sets.nonconformity)
     if confidence:
         _confidence(opened, split, json)
         return
@@ -123,8 +123,10 @@ def _show_coverage(found: dict[str, Any]) -> None:
         f"queries, nominal coverage {found['nominal']:g}, 99 % interval {found['low']:.4f} to "
         f"{found['high']:.4f}\n"
         f"set size: mean {size['mean']:,.1f}, median {size['median']:,.0f}, maximum "
-        f"{size['largest']:,}; calibration set of {found['held_out']:,} answers, "
-        f"{found['own_thresholds']} relations and sides with their own thresholds"
+        f"{size['largest']:,}; nonconformity score '{found['nonconformity']}'; mean gap of "
+        f"relations and sides {found['relation_gap']:.4f}; calibration set of "
+        f"{found['held_out']:,} answers, {found['own_thresholds']} relations and sides with "
+        "their own thresholds"
     )
 
 
