@@ -12,8 +12,9 @@ from kgflow.config import RunConfig
 from kgflow.data import SPLITS, Dataset, Triples, ValidationSplit, describe, split_validation
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, Progress, no_progress, rank
+from kgflow.evaluation.metrics import Floats
 from kgflow.models import Model
-from kgflow.runs.answers import TripleQuery
+from kgflow.runs.answers import Ids, TripleQuery, frame, id_array, triple_ids, triple_names
 from kgflow.runs.build import make_model
 from kgflow.runs.discovery import discover
 from kgflow.runs.prediction_set import PredictionSet, prediction_set
@@ -31,9 +32,12 @@ from kgflow.uncertainty import (
     CandidateScores,
     Comparison,
     ConfidenceMetrics,
+    ConfidenceRegression,
+    ConfidenceStatistics,
     Conformal,
     Coverage,
     FitData,
+    IntervalCoverage,
     Reliability,
     calibrate,
     check_coverage,
@@ -45,10 +49,15 @@ from kgflow.uncertainty import (
     relation_clusters,
     score_candidates,
 )
+from kgflow.uncertainty.confidence_intervals import MIN_TRIPLES
 
 if TYPE_CHECKING:
     import polars as pl
 
+INTERVAL_COLUMNS = dict.fromkeys(("head", "relation", "tail"), str) | dict.fromkeys(
+    ("confidence", "low", "high"), float
+)
+"""Columns of the table of confidence intervals."""
 MAX_TRIPLES = 2000
 """Largest number of triples to calibrate on: more take minutes and change little."""
 
@@ -70,6 +79,7 @@ class Run:
     def __init__(self, directory: Path, config: RunConfig, data: Dataset, model: Model) -> None:
         self.directory, self.config, self.data, self.model = directory, config, data, model
         self._conformal: dict[str, Conformal] = {}
+        self._regression: ConfidenceRegression | None = None
         self._comparisons: dict[tuple[float, str | None], Comparison] = {}
 
     @classmethod
@@ -155,7 +165,60 @@ class Run:
         self, split: str = "test", progress: Progress = no_progress
     ) -> ConfidenceMetrics:
         """Compute errors of predicted confidences and nDCG of a split."""
-        return evaluate_confidence(self.model, self.data, self.logit_offset, split, progress)
+        regression = self.confidence_regression if split == "test" else None
+        return evaluate_confidence(
+            self.model, self.data, self.logit_offset, split, regression, progress
+        )
+
+    @property
+    def confidence_regression(self) -> ConfidenceRegression | None:
+        """Regression of confidences on validation triples; None with too few of them."""
+        if not self._has_confidences:
+            return None
+        if self._regression is None:
+            statistics = ConfidenceStatistics(self.data)
+            self._regression = ConfidenceRegression(
+                self._scores, statistics, *self.validation, self.config.seed
+            )
+        return self._regression
+
+    def confidence_interval(
+        self, triples: Sequence[tuple[str, str, str]], coverage: float = 0.9
+    ) -> "pl.DataFrame":
+        """Predict the confidences of triples of names or labels, and intervals with a coverage.
+
+        Returns:
+            A table with the columns head, relation, tail, confidence, low and high.
+        """
+        ids = id_array([triple_ids(self.data, *triple) for triple in triples])
+        h, r, t = ids.T
+        found = self._intervals.intervals(h, r, t, coverage)
+        return frame(triple_names(self.data, ids) | found._asdict(), INTERVAL_COLUMNS)
+
+    def interval_coverage(self, coverage: float = 0.9) -> IntervalCoverage:
+        """Measure how often intervals contain the confidences of the test triples."""
+        if self.data.test.weight is None or not len(self.data.test):
+            raise KgflowError(f"{self.data.name} has no test facts with confidences")
+        return IntervalCoverage.measure(self._intervals, self.data.test, coverage)
+
+    @property
+    def _has_confidences(self) -> bool:
+        train, selection = self.data.train, self.validation.selection
+        both = train.weight is not None and selection.weight is not None
+        return both and len(selection) >= MIN_TRIPLES
+
+    @property
+    def _intervals(self) -> ConfidenceRegression:
+        found = self.confidence_regression
+        if found is None:
+            raise KgflowError(
+                f"{self.directory} has no {MIN_TRIPLES} validation facts with confidences: train on"
+                " facts with a confidence column"
+            )
+        return found
+
+    def _scores(self, h: Ids, r: Ids, t: Ids) -> Floats:
+        return self.predictor.score(h, r, t).double().numpy()
 
     def predict(
         self,
@@ -331,6 +394,7 @@ class Run:
         self.__dict__.pop("predictor", None)
         self._conformal.clear()
         self._comparisons.clear()
+        self._regression = None
 
 
 def open_run(directory: str | Path, device: str = "cpu") -> Run:

@@ -5,6 +5,11 @@ from kgflow.uncertainty.calibrators import Identity, Isotonic, Platt
 from kgflow.uncertainty.candidates import CandidateScores, score_candidates
 from kgflow.uncertainty.conditional_logit import ConditionalLogit
 from kgflow.uncertainty.confidence import ConfidenceMetrics, evaluate_confidence, fit_confidence
+from kgflow.uncertainty.confidence_intervals import (
+    ConfidenceRegression,
+    ConfidenceStatistics,
+    IntervalCoverage,
+)
 from kgflow.uncertainty.conformal import Conformal, check_coverage, fit_conformal
 from kgflow.uncertainty.coverage import Coverage, coverage_of_ranks, measure_coverage
 from kgflow.uncertainty.nonconformity import (
@@ -27,10 +32,13 @@ __all__ = [
     "Comparison",
     "ConditionalLogit",
     "ConfidenceMetrics",
+    "ConfidenceRegression",
+    "ConfidenceStatistics",
     "Conformal",
     "Coverage",
     "FitData",
     "Identity",
+    "IntervalCoverage",
     "Isotonic",
     "MissingAnswerProbability",
     "NonconformityScore",
