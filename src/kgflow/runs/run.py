@@ -24,6 +24,7 @@ from kgflow.runs.store import (
     read_calibration,
     read_metrics,
     read_run,
+    read_trials,
     write_calibration,
 )
 from kgflow.training import LossSettings, best_epoch, load_model, read_history
@@ -111,6 +112,11 @@ class Run:
     def metrics(self) -> dict[str, Any]:
         """Stored metrics by split."""
         return read_metrics(self.directory)
+
+    @property
+    def trials(self) -> list[dict[str, Any]]:
+        """Recipes of the race that this run won, or of which it is an ensemble; empty otherwise."""
+        return read_trials(self.directory)
 
     @property
     def logit_offset(self) -> float:
