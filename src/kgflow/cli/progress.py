@@ -10,6 +10,7 @@ from types import FrameType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from kgflow.cli.output import clock
 from kgflow.training import Callback, Record
 
 
@@ -98,15 +99,3 @@ def stop_signals() -> Iterator[list[bool]]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-def clock(seconds: float) -> str:
-    """Return a duration for people.
-
-    Example:
-        >>> clock(75), clock(3700)
-        ('1:15', '1:01:40')
-    """
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kgflow.cli.output import print_note, show_json, table
-from kgflow.cli.progress import clock
+from kgflow.cli.output import clock, print_note, show_json, table
 
 if TYPE_CHECKING:
     from kgflow.runs.run import Run
