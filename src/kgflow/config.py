@@ -41,6 +41,7 @@ PRESETS = {
 """Presets of complete settings, with their meanings."""
 
 Option = bool | int | float | str
+"""Value of a model option as a file or the command line gives it."""
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1, le=2**31)]
 
@@ -133,7 +134,9 @@ class ModelSettings(Settings):
 
     name: Annotated[str, Field(description="Model name; `kgflow models` lists all.")] = "nfe-1"
     dim: int = Field(default=128, ge=1, le=2**20, description="Embedding dimension, the paper's n.")
-    bias: Annotated[bool, Field(description="Learn a bias for every entity as a tail.")] = False
+    bias: Annotated[
+        bool, Field(description="Add a learned entity bias to the scores of tails.")
+    ] = False
     inverse_relations: Annotated[
         bool, Field(description="Learn separate embeddings for inverse relations.")
     ] = True
@@ -187,10 +190,10 @@ class TrainingSettings(Settings):
         " of them, or single facts as in the paper.",
     )
     init_scale: Annotated[
-        float, Field(gt=0, le=100, description="Factor of the initial embeddings.")
+        float, Field(gt=0, le=100, description="Factor that multiplies the initial embeddings.")
     ] = 1.0
     ema_decay: float = Field(
-        default=0.9, ge=0, lt=1, description="Decay of the moving average of weights, per epoch."
+        default=0.9, ge=0, lt=1, description="EMA decay of the weights per epoch; 0 turns EMA off."
     )
     validate_every: Annotated[int, Field(ge=1, description="Epochs between validations.")] = 1
     patience: Annotated[

@@ -265,14 +265,16 @@ def test_calibrate_evaluates_before_and_after(answer, kgflow, world_run, tmp_pat
 
 def test_prediction_sets_are_printed_in_part_and_given_whole(answer, kgflow, world_run, tmp_path):
     ask = ("predict", world_run, "--head", "France", "--relation", "in_time_zone")
-    for flags in ((), ("--by-relation",), ("--adaptive",)):
+    for name, by in (("rank", ()), ("rank", ("--by-relation",)), ("logit", ())):
+        flags = ("--nonconformity", name, *by)
         (found,) = answer(*ask, "--coverage", 0.9, *flags)["prediction_sets"]
-        assert found["size"] == len(found["answers"]) > 3
+        assert found["size"] == len(found["answers"]) > 1
         assert not any(a["known"] for a in found["answers"])
-        assert (found["coverage"], found["held_out"]) == (0.9, 222)
-        code, out, _ = kgflow(*ask, "--coverage", 0.9, "-k", 3, *flags)
+        assert (found["coverage"], found["held_out"]) == (0.9, 54 if by else 222)
+        assert found["nonconformity"] == name
+        code, out, _ = kgflow(*ask, "--coverage", 0.9, "-k", 1, *flags)
         assert code == 0
-        assert f"and {found['size'] - 3:,} more" in out
+        assert f"and {found['size'] - 1:,} more" in out
         assert "in 0.9 of queries" in out
     file, whole = tmp_path / "q.tsv", tmp_path / "a.tsv"
     file.write_text("France\tin_time_zone\t?\n?\tborders\tPeru\n")

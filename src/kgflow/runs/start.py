@@ -147,7 +147,7 @@ def plan(
 
 
 def train(
-    data: Dataset | str | Path,
+    data: object,
     model: str | None = None,
     dim: int | None = None,
     *,
@@ -193,7 +193,7 @@ def train(
         "seed": seed,
     }
     given = {k: v for k, v in arguments.items() if v is not None}
-    given["data"] = data.name if isinstance(data, Dataset) else str(data)
+    given["data"] = str(data) if isinstance(data, str | Path) else dataset.name
     values = expand({**(settings or {}), **given})
     chosen = plan(values, dataset, preset, limit, device)
     return chosen.start(out, force, device, callbacks, began=began)
