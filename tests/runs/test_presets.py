@@ -15,9 +15,9 @@ from kgflow.runs.recipes import RECIPES, SCALES
 # name: entities, relations, facts, queries, and the recipe that was best on validation
 GRAPHS = {
     "nations": (14, 55, 1_592, 909, "filled"),
-    "umls": (135, 46, 5_216, 1_560, "small"),
+    "umls": (135, 46, 5_216, 1_560, "small-dense"),
     "world": (1_281, 10, 2_974, 3_500, "small-sparse"),
-    "codex-s": (2_034, 42, 32_888, 11_873, "small"),
+    "codex-s": (2_034, 42, 32_888, 11_873, "small-dense"),
     "packages": (2_933, 32, 18_951, 14_090, "small"),
     "half of packages": (2_933, 32, 9_475, 8_239, "small"),
     "wn18rr": (40_943, 11, 86_835, 103_509, "sparse"),

@@ -20,6 +20,8 @@ FEW_ANSWERS = 2.0
 
 It is 1.7 for wn18rr and world, 2.3 for half of a graph of packages, where they do not.
 """
+MANY_FACTS = 10.0
+"""Training facts per entity from which a small graph needs a weaker regularizer."""
 FILLED = 0.1
 """Share of all entities among the answers of a query from which binary cross entropy is better."""
 FEW_ENTITIES = 5_000
@@ -78,6 +80,11 @@ class GraphStatistics:
         )
 
     @property
+    def facts_per_entity(self) -> float:
+        """Number of training facts for each entity."""
+        return self.facts / max(1, self.entities)
+
+    @property
     def facts_per_query(self) -> float:
         """Mean number of known answers of a query."""
         return 2 * self.facts / max(1, self.queries)
@@ -95,16 +102,19 @@ def ranking(graph: GraphStatistics, preset: str = "auto") -> list[str]:
         >>> ranking(GraphStatistics(entities=40_943, relations=11, facts=86_835, queries=120_000))
         ['sparse', 'sparse-quaternion', 'dense']
         >>> ranking(GraphStatistics(entities=14, relations=55, facts=1_592, queries=900))
-        ['filled', 'filled-point', 'small']
+        ['filled', 'filled-point', 'small-dense']
     """
     if preset == "paper":
         return ["paper"]
     if graph.filled >= FILLED:
-        return ["filled", "filled-point", "small"]
+        return ["filled", "filled-point", "small-dense"]
     sparse = graph.facts_per_query < FEW_ANSWERS
+    if graph.entities <= FEW_ENTITIES and sparse:
+        return ["small-sparse", "small", "small-dense"]
+    if graph.entities <= FEW_ENTITIES and graph.facts_per_entity >= MANY_FACTS:
+        return ["small-dense", "small-dense-complex", "filled"]
     if graph.entities <= FEW_ENTITIES:
-        best = "small-sparse" if sparse else "small"
-        return [best, *(x for x in ("small-complex", "small", "small-sparse") if x != best)]
+        return ["small", "small-complex", "small-sparse"]
     if sparse:
         return ["sparse", "sparse-quaternion", "dense"]
     # Relation prediction needs many epochs and relations.
