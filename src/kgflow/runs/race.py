@@ -115,6 +115,11 @@ class Race:
         """Seconds since the beginning, without interruptions."""
         return time.monotonic() - self.began
 
+    @property
+    def _left(self) -> float | None:
+        """Seconds until the limit, if there is one."""
+        return None if self.state.limit is None else self.state.limit - self.spent
+
     def save(self) -> None:
         """Store the state."""
         self.state = self.state.model_copy(update={"spent": self.spent})
@@ -150,7 +155,7 @@ class Race:
         session = Session.reopen(self.place(name), self.device)
         trainer, watch = session.trainer, _Watch(self, trial, began)
         for callback in self.callbacks:
-            callback.on_training(name, trainer.settings.epochs, seconds)
+            callback.on_training(name, trainer.settings.epochs, self._left)
         deadline = None
         if seconds is not None:
             deadline = began + max(seconds - self.state.validation, seconds / 2)
