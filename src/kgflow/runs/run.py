@@ -356,7 +356,7 @@ class Run:
                 " training.conformal_fraction=0.3 on a graph with 20 validation triples or more"
             )
         compared = self.compare_nonconformity(coverage, nonconformity)
-        name = compared.smallest
+        name = nonconformity or compared.smallest
         if name not in self._conformal:
             queries, seed = self.data.index(facts), self.config.seed
             score = compared.scores[name]
@@ -374,6 +374,8 @@ class Run:
         self, coverage: float, name: str | None = None, progress: Progress = no_progress
     ) -> Comparison:
         """Compare nonconformity scores, or one, by the sizes of sets on validation triples."""
+        if (coverage, None) in self._comparisons:
+            name = None  # it has all scores
         if (coverage, name) not in self._comparisons:
             temperature, seed = self.predictor.calibration.temperature, self.config.seed
             facts = FitData(self.model, self.data, self.validation.selection, temperature, seed)
