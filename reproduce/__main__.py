@@ -17,6 +17,7 @@ from reproduce.ensembles import EnsemblesStudy
 from reproduce.figures import FiguresStudy
 from reproduce.paper import Table1Study, Table2Study, Table5Study
 from reproduce.prediction_sets import PredictionSetsStudy
+from reproduce.presets import PresetsStudy
 from reproduce.results import Results
 from reproduce.running import collect, run_plans
 from reproduce.small import SmallStudy
@@ -37,6 +38,7 @@ STUDIES: dict[str, type[Study]] = {
         BatchesStudy,
         EnsemblesStudy,
         PredictionSetsStudy,
+        PresetsStudy,
     )
 }
 

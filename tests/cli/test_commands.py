@@ -39,6 +39,8 @@ def test_train_for_people_names_the_run(kgflow, tmp_path):
     assert code == 0
     assert f"run saved in {tmp_path / 'run'}" in out
     assert "realistic" in out
+    assert f"kgflow predict {tmp_path / 'run'} --head " in out
+    assert "about 0:" in err
     assert "8 floats per entity" in err
 
 
@@ -96,7 +98,7 @@ def test_best_epoch_is_a_validated_one(answer, tmp_path):
 
 def test_help_tells_the_defaults(kgflow):
     from kgflow.cli.train import FLAGS
-    from kgflow.config import entries
+    from kgflow.config import PRESETS, entries
 
     _, out, _ = kgflow("train", "--help")
     text = " ".join(out.replace("│", " ").split())
@@ -104,7 +106,10 @@ def test_help_tells_the_defaults(kgflow):
     for flag, key in FLAGS.items():
         assert f"--{flag.replace('_', '-')}" in text
         description = found[key].description.replace("`", "")  # Markdown is rendered
-        assert f"{description} Default: {found[key].default}." in text
+        default = found[key].default if key == "seed" else "by the preset"
+        assert f"{description} Default: {default}." in text
+    for preset, meaning in PRESETS.items():
+        assert f"{preset}: {meaning}" in text
     flags = {word for word in text.split() if word.startswith("--")}
     assert len(flags - {"--help"}) <= 20
 

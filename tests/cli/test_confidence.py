@@ -59,8 +59,6 @@ def test_what_does_not_fit_is_refused_in_one_sentence(refusal, world_run, facts,
     assert "--confidence cannot be used with" in refusal(
         "evaluate", world_run, "--confidence", "--by", "side"
     )
-    message = refusal(
-        "train", facts, "--set", "training.loss.confidence=hard", "--out", tmp_path / "run"
-    )
+    message = refusal("train", facts, "--model", "nfe-1", "--set", "training.loss.confidence=hard")
     assert "training.loss.confidence" in message
     assert "'soft-label'" in message

@@ -37,7 +37,7 @@ class RankingOptions:
 
     by: str | None = option(None, "Group the metrics by relation, side or category.")
     ranks: Path | None = option(None, "Write the rank of each query to a TSV file.")
-    known: Path | None = option(None, "File of further known facts to filter out.", "--filter")
+    known: Path | None = option(None, "File of additional known facts to filter out.", "--filter")
 
 
 @option_groups

@@ -14,6 +14,7 @@ from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, Progress, no_progress, rank
 from kgflow.evaluation.metrics import Floats
 from kgflow.models import Model
+from kgflow.queries import AskOptions, QueryEngine
 from kgflow.runs.answers import Ids, TripleQuery, frame, id_array, triple_ids, triple_names
 from kgflow.runs.build import make_model
 from kgflow.runs.discovery import discover
@@ -24,6 +25,7 @@ from kgflow.runs.store import (
     read_calibration,
     read_metrics,
     read_run,
+    read_trials,
     write_calibration,
 )
 from kgflow.training import LossSettings, best_epoch, load_model, read_history
@@ -111,6 +113,11 @@ class Run:
     def metrics(self) -> dict[str, Any]:
         """Stored metrics by split."""
         return read_metrics(self.directory)
+
+    @property
+    def trials(self) -> list[dict[str, Any]]:
+        """Recipes of the race that this run won, or of which it is an ensemble; empty otherwise."""
+        return read_trials(self.directory)
 
     @property
     def logit_offset(self) -> float:
@@ -244,6 +251,34 @@ class Run:
     def score(self, triples: Sequence[tuple[str, str, str]]) -> "pl.DataFrame":
         """Compute score and probability of triples of names or labels."""
         return self.predictor.score_names(triples)
+
+    @cached_property
+    def queries(self) -> QueryEngine:
+        """Engine that answers queries of several hops."""
+        predictor = self.predictor
+        return QueryEngine(predictor.scorer, self.data, predictor.calibration)
+
+    def ask(
+        self,
+        query: str,
+        k: int = 10,
+        new: bool = False,
+        model_only: bool = False,
+        existential: str = "max",
+        method: str = "beam",
+    ) -> "pl.DataFrame":
+        """Answer a query of several hops, such as ``France borders ?x . ?x has_currency ?c``.
+
+        Args:
+            query: Patterns as in SPARQL; see `parse_query`.
+            k: Number of answers.
+            new: Whether answers that follow from known facts alone are left out.
+            model_only: Whether known facts are judged by the model too.
+            existential: Combination of intermediate entities, "max" or "noisy-or".
+            method: "beam", or "compose" for a chain of relations as one function.
+        """
+        options = AskOptions(k, new, model_only, existential, method)
+        return self.queries.ask(query, options).frame
 
     def discover(
         self, k: int = 100, relation: str | None = None, progress: Progress = no_progress
@@ -394,6 +429,7 @@ class Run:
     def _forget(self) -> None:
         """Drop what was computed from earlier weights or another calibration."""
         self.__dict__.pop("predictor", None)
+        self.__dict__.pop("queries", None)
         self._conformal.clear()
         self._comparisons.clear()
         self._regression = None
