@@ -129,16 +129,18 @@ def _finish(run: Run, trainer: Trainer, callbacks: Sequence[Callback]) -> Run:
     trainer.callbacks = (history, *callbacks)
     trainer.fit()
     run.load_best()
-    return evaluate_and_calibrate(run)
+    return evaluate_and_calibrate(run, callbacks)
 
 
-def evaluate_and_calibrate(run: Run) -> Run:
+def evaluate_and_calibrate(run: Run, callbacks: Sequence[Callback] = ()) -> Run:
     """Write the metrics of the validation and test splits and the calibration of a run."""
     for split in ("valid", "test"):
         if len(run.data.split(split)):
             write_metrics(run.directory, split, run.evaluate(split).to_dict())
     if len(run.data.valid):
         run.calibrate()
+    for callback in callbacks:
+        callback.on_end(run.directory.name, run.config.model_dump(mode="json"), run.metrics)
     return run
 
 
