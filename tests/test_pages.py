@@ -18,6 +18,7 @@ NEEDED: dict[str, list[str]] = {
     "property-graphs": [],
     "pykeen": ["pykeen"],
     "rdf": ["pyoxigraph"],
+    "tracking": [],
 }
 
 
