@@ -122,6 +122,10 @@ class Study(ABC):
         """Return the runs of the chosen rows."""
         return [plan for row in self.rows() for plan in self.seeds(row)]
 
+    def finish(self, result: Result) -> Result:
+        """Return a result with what a study measures besides metrics, to be stored with them."""
+        return result
+
     @abstractmethod
     def show(self, results: Sequence[Result]) -> Shown:
         """Return tables and pictures of the results."""

@@ -2,6 +2,7 @@
 
 from kgflow.queries.build import read_query
 from kgflow.queries.engine import (
+    BEAM,
     COLUMNS,
     METHODS,
     AskOptions,
@@ -9,9 +10,10 @@ from kgflow.queries.engine import (
     QueryAnswers,
     QueryEngine,
 )
-from kgflow.queries.execution import BEAM, EXISTENTIALS, Executor
+from kgflow.queries.execution import EXISTENTIALS, Executor
 from kgflow.queries.facts import FactProbabilities, KnownFacts
 from kgflow.queries.language import parse_query
+from kgflow.queries.prediction_sets import QueryPredictionSet
 from kgflow.queries.tree import SHAPES, Node, query_text, shape_name
 from kgflow.queries.witness import Witness, WitnessFact
 
@@ -29,6 +31,7 @@ __all__ = [
     "QueryAnswer",
     "QueryAnswers",
     "QueryEngine",
+    "QueryPredictionSet",
     "Witness",
     "WitnessFact",
     "parse_query",

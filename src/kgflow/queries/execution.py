@@ -20,10 +20,6 @@ from kgflow.queries.tree import (
     children,
 )
 
-BEAM = 512
-"""Intermediate entities whose facts are scored, unless the graph is small."""
-SMALL = 4096
-"""Number of entities up to which all intermediate entities are scored."""
 MAX_ANYTHING = 50_000
 """Number of entities up to which an unconstrained variable is evaluated."""
 CELLS = 2**20
@@ -158,24 +154,15 @@ class Executor:
         known: Known facts, None to count none.
         facts: Probabilities of all facts, None for a plain join of known facts.
         existential: Key of `EXISTENTIALS`.
-        beam: Number of intermediate entities whose facts are scored; all if there are at most
-            `SMALL`, or if it is None.
+        beam: Number of intermediate entities whose facts are scored, None for all.
         cells: Probabilities held at a time.
     """
 
     known: KnownFacts
     facts: FactProbabilities | None = None
     existential: str = "max"
-    beam: int | None = BEAM
+    beam: int | None = None
     cells: int = CELLS
-
-    def __post_init__(self) -> None:
-        if self.beam is not None and self.beam < 1:
-            raise KgflowError(f"beam is {self.beam}: give 1 or more")
-        if self.existential not in EXISTENTIALS:
-            raise KgflowError(
-                f"existential is '{self.existential}': give {', '.join(EXISTENTIALS)}"
-            )
 
     @property
     def entities(self) -> int:
@@ -231,7 +218,7 @@ class Executor:
         possible = np.flatnonzero(child.high > 0)
         if self.facts is None:
             return possible[:0], None
-        if self.beam is None or self.entities <= SMALL or len(possible) <= self.beam:
+        if self.beam is None or len(possible) <= self.beam:
             return possible, None
         limit = self.facts.limit(possible, r)
         # Ties are broken by the upper bound.

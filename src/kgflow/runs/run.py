@@ -183,8 +183,10 @@ class Run:
     @cached_property
     def queries(self) -> QueryEngine:
         """Engine that answers queries of several hops."""
-        predictor = self.predictor
-        return QueryEngine(predictor.scorer, self.data, predictor.calibration)
+        predictor, seed = self.predictor, self.config.seed
+        return QueryEngine(
+            predictor.scorer, self.data, predictor.calibration, self.validation, seed
+        )
 
     def ask(
         self,
