@@ -12,6 +12,7 @@ from kgflow.queries.engine import (
 )
 from kgflow.queries.execution import EXISTENTIALS, Executor
 from kgflow.queries.facts import FactProbabilities, KnownFacts
+from kgflow.queries.graph import QueryGraph, example_queries
 from kgflow.queries.language import parse_query
 from kgflow.queries.prediction_sets import QueryPredictionSet
 from kgflow.queries.tree import SHAPES, Node, query_text, shape_name
@@ -31,9 +32,11 @@ __all__ = [
     "QueryAnswer",
     "QueryAnswers",
     "QueryEngine",
+    "QueryGraph",
     "QueryPredictionSet",
     "Witness",
     "WitnessFact",
+    "example_queries",
     "parse_query",
     "query_text",
     "read_query",
