@@ -11,17 +11,19 @@ import numpy as np
 from kgflow.data import Triples
 from kgflow.evaluation.metrics import Floats
 from kgflow.models.protocols import ComposableRelations
-from kgflow.queries import SHAPES, Executor, FactProbabilities, Node, QueryEngine
-from kgflow.queries.engine import SMALL
+from kgflow.queries.engine import SMALL, QueryEngine
+from kgflow.queries.execution import Executor
+from kgflow.queries.facts import FactProbabilities
 from kgflow.queries.prediction_sets import nonconformities, set_size
 from kgflow.queries.sampling import QuerySampler, SampledQuery
+from kgflow.queries.tree import SHAPES, Node
 from kgflow.runs.run import Run
 from kgflow.uncertainty import Calibration, Reliability
 from reproduce.results import Record
 from reproduce.running import Result
 from reproduce.study import Shown, Study, table
 
-QUERIES, QUERIES_OF_LARGE_GRAPHS = 200, 60
+QUERIES, QUERIES_OF_LARGE_GRAPHS = 60, 20
 """Queries of each shape, in graphs that are small and in others."""
 BEAM, COVERAGE = 64, 0.9
 """Intermediate entities, and nominal coverage."""

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import kgflow as library
-from kgflow.queries import AskOptions
+from kgflow.queries.engine import AskOptions
 
 QUERY = "France borders ?x . ?x has_currency ?c"
 

@@ -9,11 +9,13 @@ from graphs import random_graph, random_model
 from kgflow.data import Triples, ValidationSplit
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Scorer
-from kgflow.queries import SHAPES, AskOptions, Executor, KnownFacts, QueryEngine, query_text
 from kgflow.queries.composition import ComposedRelations
+from kgflow.queries.engine import AskOptions, QueryEngine
+from kgflow.queries.execution import Executor
+from kgflow.queries.facts import KnownFacts
 from kgflow.queries.prediction_sets import nonconformity, set_size
 from kgflow.queries.sampling import MAX_ANSWERS, QuerySampler
-from kgflow.queries.tree import Anchor, Projection, shape_name
+from kgflow.queries.tree import SHAPES, Anchor, Projection, query_text, shape_name
 from kgflow.uncertainty import Calibration
 
 DATA = random_graph(entities=40, relations=3, facts=200, held_out=30)

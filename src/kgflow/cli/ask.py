@@ -9,7 +9,8 @@ from kgflow.cli.options import Device, Json, RunPath, TsvOut, option, option_gro
 from kgflow.cli.output import check_writable, show_json, table, write_tsv
 
 if TYPE_CHECKING:
-    from kgflow.queries import AskOptions, QueryEngine, QueryPredictionSet
+    from kgflow.queries.engine import AskOptions, QueryEngine
+    from kgflow.queries.prediction_sets import QueryPredictionSet
 
 COLUMNS = ("rank", "answer", "probability", "known", "because")
 
@@ -57,7 +58,8 @@ def ask(
 
     Example: kgflow ask runs/world 'France borders ?x . ?x has_currency ?c'
     """
-    from kgflow.queries import AskOptions, QueryAnswers
+    from kgflow.queries.answers import QueryAnswers
+    from kgflow.queries.engine import AskOptions
     from kgflow.runs.run import Run
 
     values = asdict(answering)

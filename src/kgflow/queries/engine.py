@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from kgflow.data import Dataset, Triples, ValidationSplit
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Progress, Scorer, no_progress
 from kgflow.evaluation.metrics import Floats
+from kgflow.queries.answers import TOLERANCE, QueryAnswer, QueryAnswers
 from kgflow.queries.build import read_query
 from kgflow.queries.composition import ComposedRelations
 from kgflow.queries.execution import EXISTENTIALS, Evaluation, Executor
@@ -24,11 +24,8 @@ from kgflow.queries.prediction_sets import (
 )
 from kgflow.queries.sampling import QuerySampler
 from kgflow.queries.tree import Node, query_text, shape_name, shape_of
-from kgflow.queries.witness import Witness, witnesses
+from kgflow.queries.witness import witnesses
 from kgflow.uncertainty import Calibration, MissingAnswerProbability, check_coverage
-
-if TYPE_CHECKING:
-    import polars as pl
 
 BEAM = 512
 """Intermediate entities whose facts are scored in large graphs."""
@@ -38,21 +35,8 @@ SET_BEAM = 64
 """The same for prediction sets."""
 METHODS = ("beam", "compose")
 """Ways to answer a query."""
-TOLERANCE = 1e-9
-"""Width of bounds up to which a probability counts as exact."""
 MAX_ANSWERS = 100_000
 """Largest number of answers to a query."""
-
-COLUMNS: dict[str, type] = {
-    "rank": int,
-    "answer": str,
-    "name": str,
-    "probability": float,
-    "known": bool,
-    "exact": bool,
-    "witness": str,
-}
-"""Columns and types of the table of answers."""
 
 
 @dataclass(frozen=True)
@@ -91,80 +75,6 @@ class AskOptions:
             raise KgflowError(
                 "the method compose has no intermediate entities: leave existential and beam out"
             )
-
-
-@dataclass(frozen=True)
-class QueryAnswer:
-    """An answer to a query.
-
-    Args:
-        rank: Rank, from 1.
-        answer: Label of the entity.
-        name: Name of the entity.
-        probability: Probability that it is an answer.
-        known: Whether it follows from known facts alone.
-        exact: Whether the probability is exact: no intermediate entity was left out that matters.
-        witness: What makes it probable.
-    """
-
-    rank: int
-    answer: str
-    name: str
-    probability: float
-    known: bool
-    exact: bool
-    witness: Witness
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer as a dictionary."""
-        return vars(self) | {"witness": self.witness.to_dict()}
-
-
-@dataclass(frozen=True, eq=False)
-class QueryAnswers:
-    """Answers to a query, best first.
-
-    Args:
-        text: Text of the query.
-        node: Query as a tree.
-        answers: The k most probable answers.
-        bound: What the probability of no other entity exceeds.
-    """
-
-    text: str
-    node: Node
-    answers: tuple[QueryAnswer, ...]
-    bound: float
-
-    @property
-    def exact(self) -> bool:
-        """Whether these are provably the most probable answers, with exact probabilities."""
-        least = min((one.probability for one in self.answers), default=0.0)
-        return all(one.exact for one in self.answers) and self.bound <= least + TOLERANCE
-
-    @property
-    def frame(self) -> "pl.DataFrame":
-        """Table of the answers, with the columns `COLUMNS`."""
-        import polars as pl
-
-        rows = [vars(one) | {"witness": str(one.witness)} for one in self.answers]
-        columns = {name: [row[name] for row in rows] for name in COLUMNS}
-        return pl.DataFrame(columns, schema=COLUMNS)
-
-    def __str__(self) -> str:
-        if self.exact:
-            return "exact: no other entity is more probable"
-        return f"other entities have probabilities of at most {self.bound:.2g}, by an upper bound"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return query, answers and bound as a dictionary."""
-        return {
-            "query": self.text,
-            "shape": shape_name(self.node),
-            "exact": self.exact,
-            "bound": self.bound,
-            "answers": [one.to_dict() for one in self.answers],
-        }
 
 
 class QueryEngine:

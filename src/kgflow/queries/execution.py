@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgflow.errors import KgflowError
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import Ids
 from kgflow.kernels import blocks
@@ -20,8 +19,6 @@ from kgflow.queries.tree import (
     children,
 )
 
-MAX_ANYTHING = 50_000
-"""Number of entities up to which an unconstrained variable is evaluated."""
 CELLS = 2**20
 """Probabilities held at a time."""
 
@@ -177,7 +174,6 @@ class Executor:
             rows[0, node.entity] = 1
             return Evaluation(rows)
         if isinstance(node, Anything):
-            self._check_anything()
             return Evaluation(np.ones((1, self.entities)))
         if isinstance(node, Projection):
             return self._project(found[0], node.relation)
@@ -188,13 +184,6 @@ class Executor:
             return Evaluation(1 - _product([1 - rows for rows in rows_of]), found)
         # The upper bound of a negation is one minus the lower bound, and the other way round.
         return Evaluation(1 - (rows_of[0][[0, 2, 1]] if len(rows_of[0]) > 1 else rows_of[0]), found)
-
-    def _check_anything(self) -> None:
-        if self.facts is not None and self.entities > MAX_ANYTHING:
-            raise KgflowError(
-                f"a variable of the query may be any of {self.entities:,} entities: connect it with"
-                f" a name (up to {MAX_ANYTHING:,} entities are tried)"
-            )
 
     def _project(self, child: Evaluation, r: int) -> Evaluation:
         chosen, rest = self._choose(child, r)

@@ -14,7 +14,7 @@ from kgflow.queries.tree import Node, shape_name
 from kgflow.uncertainty.conformal import min_answers, order_statistic
 
 if TYPE_CHECKING:
-    from kgflow.queries.engine import QueryAnswers
+    from kgflow.queries.answers import QueryAnswers
 
 QUERIES = 100
 """Queries of a shape from which the threshold of prediction sets is computed."""

@@ -13,7 +13,7 @@ from kgflow.data import SPLITS, Dataset, Triples, ValidationSplit, describe, spl
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, Progress, no_progress, rank
 from kgflow.models import Model
-from kgflow.queries import AskOptions, QueryEngine
+from kgflow.queries.engine import AskOptions, QueryEngine
 from kgflow.runs.answers import TripleQuery
 from kgflow.runs.build import make_model
 from kgflow.runs.discovery import discover

@@ -17,7 +17,9 @@ from kgflow.analysis.rules import (
     rules_frame,
 )
 from kgflow.errors import KgflowError
-from kgflow.queries import AskOptions, QueryGraph, example_queries, parse_query
+from kgflow.queries.engine import AskOptions
+from kgflow.queries.graph import QueryGraph, example_queries
+from kgflow.queries.language import parse_query
 from kgflow.runs.answers import TripleQuery
 from kgflow.serving.batching import Batcher
 from kgflow.serving.service import RunService, Values

@@ -12,7 +12,7 @@ from pydantic import (
     model_validator,
 )
 
-from kgflow.queries import AskOptions
+from kgflow.queries.engine import AskOptions
 from kgflow.queries.language import MAX_TEXT
 from kgflow.runs.answers import TripleQuery
 
