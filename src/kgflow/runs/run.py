@@ -14,7 +14,7 @@ from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, Progress, no_progress, rank
 from kgflow.evaluation.metrics import Floats
 from kgflow.models import Model
-from kgflow.queries import AskOptions, QueryEngine
+from kgflow.queries.engine import AskOptions, QueryEngine
 from kgflow.runs.answers import Ids, TripleQuery, frame, id_array, triple_ids, triple_names
 from kgflow.runs.build import make_model
 from kgflow.runs.discovery import discover
@@ -255,8 +255,10 @@ class Run:
     @cached_property
     def queries(self) -> QueryEngine:
         """Engine that answers queries of several hops."""
-        predictor = self.predictor
-        return QueryEngine(predictor.scorer, self.data, predictor.calibration)
+        predictor, seed = self.predictor, self.config.seed
+        return QueryEngine(
+            predictor.scorer, self.data, predictor.calibration, self.validation, seed
+        )
 
     def ask(
         self,
