@@ -11,7 +11,7 @@ import tempfile
 import matplotlib.pyplot as plt
 
 import kgflow
-from kgflow.analysis import Comparison
+from kgflow.analysis.comparison import Comparison
 from kgflow.analysis.plots import STYLE
 from kgflow.analysis.plots.evaluation import interval_plot
 

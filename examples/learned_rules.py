@@ -7,7 +7,7 @@ beside their support and confidence in the graph.
 """
 
 import kgflow
-from kgflow.analysis import learned_rules
+from kgflow.analysis import find_rules, rules_frame
 
 run = kgflow.open("runs/world")
-learned_rules(run, k=3).select("rule", "model_confidence", "support", "confidence")
+rules_frame(run, find_rules(run, k=3)).select("rule", "model_confidence", "support", "confidence")

@@ -16,6 +16,7 @@ from reproduce.confidence import ConfidenceStudy
 from reproduce.ensembles import EnsemblesStudy
 from reproduce.figures import FiguresStudy
 from reproduce.paper import Table1Study, Table2Study, Table5Study
+from reproduce.presets import PresetsStudy
 from reproduce.results import Results
 from reproduce.running import collect, run_plans
 from reproduce.small import SmallStudy
@@ -35,6 +36,7 @@ STUDIES: dict[str, type[Study]] = {
         BenchmarksStudy,
         BatchesStudy,
         EnsemblesStudy,
+        PresetsStudy,
     )
 }
 

@@ -1,6 +1,7 @@
 """Writes the pages of the reference from the library itself."""
 
 import inspect
+from importlib import import_module
 from pathlib import Path
 
 from public_names import PACKAGES, public_names

@@ -3,11 +3,12 @@
 Blocks of Python and shell are run in order. A comment on the line before a block changes that:
 
     <!-- not run: REASON -->   the block is not run
-    <!-- file: NAME -->        the block is written to this file
+    <!-- file: NAME -->        the block is written to this file, as one that opens with ```csv NAME
     <!-- exit: 2 -->           the commands fail with this exit code
     <!-- picture: TEXT -->     the block draws a picture; the text describes it
 
-A comment `<!-- run: COMMAND -->` on a line of its own runs a command that readers do not see.
+Lines that begin with `pip install` are left out. A comment `<!-- run: COMMAND -->` on a line of its
+own runs a command that readers do not see.
 """
 
 import io
@@ -65,7 +66,10 @@ def _block(text, found):
     code = "".join(part.removeprefix(indent) for part in found["code"].splitlines(keepends=True))
     line = text.count("\n", 0, found.start("code")) + 1
     mark, value = found["mark"], found["value"] or ""
-    return Block(found["language"].strip(), code, line, found.end(), mark, value)
+    language, _, file = found["language"].strip().partition(" ")
+    if file and not language.startswith("{"):
+        mark, value = "file", file
+    return Block(language, code, line, found.end(), mark, value)
 
 
 class BlockError(Exception):
@@ -177,7 +181,7 @@ def _commands(code):
             words = shlex.split(command, comments=True)
         except ValueError:
             continue
-        if words:
+        if words and words[:2] != ["pip", "install"]:
             yield command
         command = ""
 
