@@ -12,17 +12,16 @@ from torch import Tensor
 from kgflow.flows import (
     Affine,
     ComplexNorm,
-    FactorizedSimilarity,
     Flow,
     InnerProduct,
     Keys,
     Normal,
-    PairwiseSimilarity,
     Point,
     Query,
     Rotation,
     Scaled,
     Scaling,
+    Similarity,
     SquaredWasserstein,
 )
 from kgflow.models.base import Model
@@ -84,7 +83,7 @@ class ComplEx(FlowModel):
         return conjugate(r)
 
 
-NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
+NORMS: Mapping[str, Similarity] = {
     "l1": ComplexNorm(),
     "squared-l2": SquaredWasserstein(),
 }
