@@ -32,6 +32,14 @@ FORMAT = 2
 ENSEMBLE = "ensemble"
 """Model name of an ensemble of runs."""
 
+PRESETS = {
+    "auto": "settings that suit the size and density of the graph (default without a model).",
+    "fast": "auto with half of the dimension and of the epochs.",
+    "best": "auto with twice the dimension and more epochs, in an ensemble of two recipes.",
+    "paper": "NFE-1 with the loss, optimizer and size of the paper.",
+}
+"""Presets of complete settings, with their meanings."""
+
 Option = bool | int | float | str
 """Value of a model option as a file or the command line gives it."""
 Fraction = Annotated[float, Field(ge=0, lt=1)]
@@ -231,9 +239,10 @@ class Experiment(Settings):
 
 
 class RunInfo(Settings):
-    """Facts about a saved run."""
+    """Facts about a saved run; `preset` names the preset and its recipe, as in "auto/sparse"."""
 
     format: int
+    preset: str = ""
     kgflow: str
     data_digest: str
     entities: int

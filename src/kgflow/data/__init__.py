@@ -7,6 +7,7 @@ from kgflow.data.catalog import list_datasets
 from kgflow.data.columns import Columns
 from kgflow.data.dataset import SPLITS, Dataset, save
 from kgflow.data.downloads import download
+from kgflow.data.iri import RdfOptions, short_name
 from kgflow.data.loading import import_files, load, read_triples
 from kgflow.data.query_index import QueryIndex
 from kgflow.data.reduction import k_core
@@ -20,6 +21,7 @@ __all__ = [
     "Columns",
     "Dataset",
     "QueryIndex",
+    "RdfOptions",
     "RelationStatistics",
     "Statistics",
     "Triples",
@@ -34,5 +36,6 @@ __all__ = [
     "read_triples",
     "resplit",
     "save",
+    "short_name",
     "split_validation",
 ]

@@ -1,6 +1,6 @@
 """Flow models: f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)), the paper's Eq. 2."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
@@ -60,6 +60,13 @@ class FlowModel(Model):
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
         return self.D.encode_query(self.composed(h, r))
+
+    def encode_path(self, h: Tensor, path: Sequence[Tensor]) -> Query:
+        """Compose the functions: that of the head, then those of the relations in order."""
+        f = self.flow(h).f
+        for r in path:
+            f = self.relation_flow(r).f @ f
+        return self.D.encode_query(Flow(self.x0, f))
 
     def encode_keys(self, t: Tensor) -> Keys:
         return self.D.encode_keys(self.flow(t))
