@@ -37,7 +37,8 @@ class PredictedTriples(FileFormat):
             head, tail = (node(ox, "entity", row[side]) for side in ("head", "tail"))
             triple = ox.Triple(head, iri(ox, "relation", row["relation"]), tail)
             yield from self.describe(ox, fact, triple)
-            yield ox.Triple(fact, confidence, ox.Literal(float(row["probability"])))
+            if row["probability"] is not None:
+                yield ox.Triple(fact, confidence, ox.Literal(float(row["probability"])))
 
     @abstractmethod
     def describe(self, ox: Any, fact: Any, triple: Any) -> list[Any]:  # noqa: ANN401

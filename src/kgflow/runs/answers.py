@@ -26,10 +26,12 @@ _TYPES: dict[str, type] = {
     "tail_label": str,
     "score": float,
     "probability": float,
+    "conditional_probability": float,
     "certainty": float,
-    "uncertainty": float,
     "known": bool,
     "trained": bool,
+    "note": str,
+    "entropy_change": float,
 }
 
 
@@ -38,13 +40,17 @@ def _schema(names: str) -> dict[str, type]:
 
 
 COLUMNS = _schema(
-    "query rank head relation tail answer score probability certainty uncertainty known trained"
+    "query rank head relation tail answer score probability conditional_probability certainty known"
+    " trained note"
 )
 """Columns and types of the table of answers."""
-SCORE_COLUMNS = _schema("head relation tail score probability known")
+ENTROPY_COLUMN = _schema("entropy_change")
+"""Further column of the table of answers, on demand."""
+SCORE_COLUMNS = _schema("head relation tail score probability conditional_probability known note")
 """Columns and types of the table of scored triples."""
 DISCOVERY_COLUMNS = _schema(
-    "rank head relation tail head_label tail_label score probability certainty uncertainty"
+    "rank head relation tail head_label tail_label score probability conditional_probability"
+    " certainty note"
 )
 """Columns and types of the table of discovered triples."""
 
