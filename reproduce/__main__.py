@@ -16,6 +16,8 @@ from reproduce.confidence import ConfidenceStudy
 from reproduce.ensembles import EnsemblesStudy
 from reproduce.figures import FiguresStudy
 from reproduce.paper import Table1Study, Table2Study, Table5Study
+from reproduce.presets import PresetsStudy
+from reproduce.probabilities import ProbabilitiesStudy
 from reproduce.results import Results
 from reproduce.running import collect, run_plans
 from reproduce.small import SmallStudy
@@ -28,6 +30,7 @@ STUDIES: dict[str, type[Study]] = {
         SmallStudy,
         FiguresStudy,
         UncertaintyStudy,
+        ProbabilitiesStudy,
         ConfidenceStudy,
         Table1Study,
         Table2Study,
@@ -35,6 +38,7 @@ STUDIES: dict[str, type[Study]] = {
         BenchmarksStudy,
         BatchesStudy,
         EnsemblesStudy,
+        PresetsStudy,
     )
 }
 

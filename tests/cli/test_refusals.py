@@ -170,7 +170,9 @@ def test_bad_coverages(refusal, world_run, tmp_path):
     assert "ask with a relation" in refusal(*ask, "--tail", "Spain", "--coverage", "0.9")
     assert "k is 0" in refusal(*borders, "--coverage", "0.9", "-k", "0")
     assert "needs --coverage" in refusal(*borders, "--by-relation")
-    assert "needs --coverage" in refusal("evaluate", world_run, "--adaptive")
+    assert "needs --coverage" in refusal("evaluate", world_run, "--nonconformity", "aps")
+    said = refusal("evaluate", world_run, "--coverage", "0.9", "--nonconformity", "softmx")
+    assert "did you mean softmax?" in said
     assert "--type cannot be used" in refusal(*borders, "--coverage", "0.9", "--type", "currency")
     assert "'training.conformal_fraction' is 1" in refusal(
         "train", "world", "--set", "training.conformal_fraction=1", "--out", tmp_path / "run"

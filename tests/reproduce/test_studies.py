@@ -17,7 +17,6 @@ from reproduce.__main__ import main
 from reproduce.benchmarks import BenchmarksStudy
 from reproduce.confidence import ConfidenceStudy
 from reproduce.ensembles import EnsemblesStudy
-from reproduce.paper import Table1Study
 from reproduce.results import Record, Results, read_record
 from reproduce.running import Plan, Result, collect, run_plans
 from reproduce.signals import compare_signals
@@ -179,7 +178,6 @@ def test_the_command_refuses(words, sentence, tmp_path, monkeypatch, capsys):
     [
         (BenchmarksStudy, Options(seeds=3)),
         (SmallStudy, Options(data=("codex-s",))),
-        (Table1Study, Options(scale="quarter")),
         (EnsemblesStudy, Options()),
     ],
 )

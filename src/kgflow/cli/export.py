@@ -1,6 +1,5 @@
 """kgflow export."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,7 +22,10 @@ def export(
     format: Annotated[  # noqa: A002
         str, typer.Option(help="Name of the export format, such as npz; --formats lists all.")
     ],
-    out: Annotated[Path, typer.Option(help="File or directory to write.")],
+    out: Annotated[
+        str,
+        typer.Option(help="File or directory to write, or address of a SPARQL endpoint."),
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Option(

@@ -14,6 +14,7 @@ from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import Ids
 from kgflow.models import Model
 from kgflow.uncertainty.conformal import Conformal
+from kgflow.uncertainty.nonconformity import scores_of
 
 DRAWS = 20_000
 """Random draws of the interval of coverage."""
@@ -56,7 +57,7 @@ class Coverage:
         """
         rng = np.random.default_rng(seed)
         groups = self.conformal.groups(self.nominal)
-        mine = np.where(np.isin(self.r, list(groups)), self.r, -1)
+        mine = self.conformal.group(self.r, self.nominal)
         shrink = design_effect(self.h, self.r, self.t, self.covered, self.relations)
         held_out, found = self._held_out_effect(), np.zeros(draws)
         for g, m in zip(*np.unique(mine, return_counts=True), strict=True):
@@ -78,7 +79,9 @@ class Coverage:
             "high": high,
             "answers": len(self.t),
             "held_out": len(self.conformal),
-            "own_thresholds": len(groups.keys() - {-1}),
+            "own_thresholds": sum(g >= 0 for g in groups),
+            "nonconformity": self.conformal.nonconformity.name,
+            "relation_gap": self.relation_gap(),
             "design_effect": design_effect(self.h, self.r, self.t, self.covered, self.relations),
             "size": {
                 "mean": float(self.size.mean()),
@@ -91,6 +94,16 @@ class Coverage:
                 names[r]: self._by_relation(r) for r in np.unique(self.r % self.relations)
             }
         return result
+
+    def relation_gap(self) -> float:
+        """Compute the mean gap of relations and directions between measured and nominal coverage.
+
+        The mean of absolute differences, weighted by the number of answers. Even exact sets have a
+        gap, as the coverage of a few answers varies.
+        """
+        _, group, counts = np.unique(self.r, return_inverse=True, return_counts=True)
+        measured = np.bincount(group, self.covered) / counts
+        return float((counts * np.abs(measured - self.nominal)).sum() / counts.sum())
 
     def _by_relation(self, relation: int) -> dict[str, float]:
         here = self.r % self.relations == relation
@@ -105,7 +118,8 @@ class Coverage:
     def _held_out_effect(self) -> float:
         found, groups = self.conformal, self.conformal.groups(self.nominal)
         bounds = {g: np.quantile(v, self.nominal) for g, v in groups.items()}
-        inside = found.value <= np.array([bounds.get(r, bounds[-1]) for r in found.r.tolist()])
+        mine = found.group(found.r, self.nominal)
+        inside = found.value <= np.array([bounds[g] for g in mine.tolist()])
         return design_effect(found.h, found.r, found.t, inside, self.relations)
 
 
@@ -164,8 +178,9 @@ def measure_coverage(
         done += len(found.t)
         limit = torch.from_numpy(conformal.thresholds(found.r, coverage, round_up.numpy()))
         u, limit = u.to(found.S.device), limit.to(found.S.device)
-        inside = nonconformity(found.S, found.score, u) <= limit
-        sizes = nonconformity.sizes(found.S, limit, u)
+        S = scores_of(nonconformity, found.h, found.r, found.S)
+        inside = nonconformity(S, torch.from_numpy(found.t).to(S.device), u) <= limit
+        sizes = nonconformity.sizes(S, limit, u)
         parts.append((found.h, found.r, found.t, inside.cpu().numpy(), sizes.cpu().numpy()))
     h, r, t, covered, size = (np.concatenate(x) for x in zip(*parts, strict=True))
     return Coverage(coverage, conformal, h, r, t, covered, size, queries.relations // 2)

@@ -18,6 +18,8 @@ KNOTS = 4
 """Knots of each piecewise linear function."""
 SPREAD = 1.5
 """Standard deviation of the prior of the intercepts of relations."""
+STIFFNESS = 0.1
+"""Precision of the prior of slopes."""
 START = 0.5
 """Slope of both functions in the prior: the mean of the log-odds of both queries."""
 
@@ -167,7 +169,7 @@ class _Fit:
         lower = np.full(len(start), -np.inf)
         lower[:bounded], lower[bounded : bounded + 2] = MIN_SLOPE, 0.0
         precision = np.full(len(start), SPREAD**-2)
-        precision[:bounded], precision[bounded:d], precision[d] = 1.0, 0.01, 0.0
+        precision[:bounded], precision[bounded:d], precision[d] = STIFFNESS, 0.01, 0.0
         return minimize_bounded(lambda w: self._loss(w, start, precision), start, lower)
 
     def _loss(self, w: Floats, prior: Floats, precision: Floats) -> tuple[float, Floats]:
