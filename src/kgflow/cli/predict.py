@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kgflow.runs.predictor import Predictor
     from kgflow.runs.run import Run
 
-COLUMNS = ("rank", "answer", "score", "probability", "certainty", "known")
+COLUMNS = ("rank", "answer", "score", "probability", "trust", "certainty", "known")
 MAX_NAMES = 10
 """Largest number of names in a note."""
 

@@ -8,7 +8,16 @@ import typer
 from kgflow.cli.options import Device, Force, Json, RunPath, TsvOut
 from kgflow.cli.output import check_writable, frame_rows, print_note, show_json, table, write_tsv
 
-FACT = ("rank", "head_label", "relation", "tail_label", "score", "probability", "certainty")
+FACT = (
+    "rank",
+    "head_label",
+    "relation",
+    "tail_label",
+    "score",
+    "probability",
+    "trust",
+    "certainty",
+)
 MEASURES = {"brier": "Brier score", "log_loss": "log loss", "ece": "ECE"}
 BINS = ("probability", "frequency", "candidates", "true")
 

@@ -30,6 +30,7 @@ _TYPES: dict[str, type] = {
     "certainty": float,
     "known": bool,
     "trained": bool,
+    "trust": str,
     "note": str,
     "entropy_change": float,
 }
@@ -41,16 +42,18 @@ def _schema(names: str) -> dict[str, type]:
 
 COLUMNS = _schema(
     "query rank head relation tail answer score probability conditional_probability certainty known"
-    " trained note"
+    " trained trust note"
 )
 """Columns and types of the table of answers."""
 ENTROPY_COLUMN = _schema("entropy_change")
 """Further column of the table of answers, on demand."""
-SCORE_COLUMNS = _schema("head relation tail score probability conditional_probability known note")
+SCORE_COLUMNS = _schema(
+    "head relation tail score probability conditional_probability known trust note"
+)
 """Columns and types of the table of scored triples."""
 DISCOVERY_COLUMNS = _schema(
     "rank head relation tail head_label tail_label score probability conditional_probability"
-    " certainty note"
+    " certainty trust note"
 )
 """Columns and types of the table of discovered triples."""
 
@@ -111,6 +114,22 @@ def triple_names(data: Dataset, triples: Ids) -> dict[str, list[str]]:
         "relation": [data.relations[i] for i in r],
         "tail": [data.entities[i] for i in t],
     }
+
+
+TRUST = ((0.9, "almost certain"), (0.6, "likely"), (0.3, "possible"), (0.05, "unlikely"))
+"""Words for probabilities from these on; smaller ones are very unlikely."""
+
+
+def trust_word(probability: float | None) -> str | None:
+    """Return a word for a probability, None where there is none.
+
+    Example:
+        >>> [trust_word(p) for p in (0.95, 0.7, 0.3, 0.01, None)]
+        ['almost certain', 'likely', 'possible', 'very unlikely', None]
+    """
+    if probability is None:
+        return None
+    return next((word for least, word in TRUST if probability >= least), "very unlikely")
 
 
 def id_array(rows: Sequence[tuple[int, int, int]]) -> Ids:

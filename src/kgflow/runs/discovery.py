@@ -11,7 +11,7 @@ from kgflow.errors import KgflowError
 from kgflow.evaluation import Progress, no_progress
 from kgflow.evaluation.metrics import Floats
 from kgflow.kernels import blocks
-from kgflow.runs.answers import DISCOVERY_COLUMNS, Ids, frame, id_array, triple_names
+from kgflow.runs.answers import DISCOVERY_COLUMNS, Ids, frame, id_array, triple_names, trust_word
 from kgflow.runs.predictor import Predictor
 from kgflow.uncertainty.truth import known_counts
 
@@ -123,14 +123,16 @@ def _columns(predictor: Predictor, found: list[Found]) -> dict[str, object]:
     triples = id_array([row[2:] for row in found])
     heads, _, tails = triples.T.tolist()
     score = np.array([row[1] for row in found], dtype=np.float64)
+    probability = predictor.probability(triples)
     return {
         "rank": np.arange(1, len(found) + 1),
         **triple_names(predictor.data, triples),
         "head_label": [predictor.data.label(h) for h in heads],
         "tail_label": [predictor.data.label(t) for t in tails],
         "score": score,
-        "probability": predictor.probability(triples),
+        "probability": probability,
         "conditional_probability": predictor.conditional_probability(score, triples[:, 1]),
         "certainty": [predictor.certainty(t) for t in tails],
+        "trust": [trust_word(p) for p in probability],
         "note": predictor.notes(triples),
     }

@@ -25,6 +25,7 @@ from kgflow.runs.answers import (
     id_array,
     triple_ids,
     triple_names,
+    trust_word,
 )
 from kgflow.runs.certainty import certainty_groups, percentile
 from kgflow.uncertainty import Calibration
@@ -134,13 +135,14 @@ class Predictor:
         if any(len(triple) != 3 for triple in triples):
             raise KgflowError("score needs triples of (head, relation, tail)")
         ids = id_array([triple_ids(self.data, *triple) for triple in triples])
-        score = self.score(*ids.T).double().numpy()
+        score, probability = self.score(*ids.T).double().numpy(), self.probability(ids)
         columns = {
             **triple_names(self.data, ids),
             "score": score,
-            "probability": self.probability(ids),
+            "probability": probability,
             "conditional_probability": self.conditional_probability(score, ids[:, 1]),
             "known": self.known.contains(*ids.T),
+            "trust": [trust_word(p) for p in probability],
             "note": self.notes(ids),
         }
         return frame(columns, SCORE_COLUMNS)
@@ -188,6 +190,7 @@ class Predictor:
         answer, score = (np.concatenate(x) for x in zip(_NONE, *answers, strict=True))
         triple, of_head, of_relation = ids[query], ids[query, 0] < 0, ids[query, 1] < 0
         triple[triple < 0] = answer  # each row lacks one part, so the order is that of the rows
+        probability = self.probability(triple)
         shown = list(zip(of_relation.tolist(), answer.tolist(), strict=True))
         relations = self.data.relations
         labels = [short_name(relations[i]) if r else self.data.label(i) for r, i in shown]
@@ -198,13 +201,14 @@ class Predictor:
             **triple_names(self.data, triple),
             "answer": labels,
             "score": score,
-            "probability": self.probability(triple),
+            "probability": probability,
             "conditional_probability": self.conditional_probability(
                 score, triple[:, 1] + self.relations * of_head
             ),
             "certainty": [self.certainty(*kind) for kind in kinds],
             "known": self.known.contains(*triple.T),
             "trained": self.trained(triple),
+            "trust": [trust_word(p) for p in probability],
             "note": self.notes(triple),
         }
         if not entropy:

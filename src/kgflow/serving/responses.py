@@ -23,7 +23,7 @@ class _Response(BaseModel):
 
 def _column(name: str, kind: type) -> Any:  # noqa: ANN401
     # Null are numbers that are not finite, certainties of models without, and no notes.
-    return (kind | None, ...) if kind is float or name == "note" else (kind, ...)
+    return (kind | None, ...) if kind is float or name in ("trust", "note") else (kind, ...)
 
 
 Answer: Any = create_model(
@@ -52,6 +52,7 @@ class TripleScore(_Response):
         float | None, Field(description="Probability as a tail, if one is missing.")
     ]
     known: bool
+    trust: Annotated[str | None, Field(description="The probability in words.")]
     note: Annotated[str | None, Field(description="What makes the probability doubtful.")]
 
 

@@ -33,7 +33,7 @@ function probability(row) {
   if (row.known) return [el("span", {}, "known")];
   if (row.probability === null) return [el("span", { class: "soft" }, "probability unknown")];
   const text = percent(row.probability);
-  return [el("meter", { min: 0, max: 1, value: row.probability, "aria-label": `probability ${text}` }), el("span", {}, text)];
+  return [el("meter", { min: 0, max: 1, value: row.probability, "aria-label": `probability ${text}` }), el("span", {}, `${text}, ${row.trust}`)];
 }
 
 function percent(p) {
