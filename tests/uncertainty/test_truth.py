@@ -65,7 +65,7 @@ def simulate(rng, size, marked):
     true = rng.random(size) < expit(0.9 * x[:, 0] + 0.4 * x[:, 1] + 1.0 * r)
     marks = true & (rng.random(size) < marked)
     # Known answers say nothing here.
-    return Evidence(r, x, np.ones((size, 2), dtype=int)), marks, true
+    return Evidence(r, x, np.ones((size, 2), dtype=int), np.zeros((size, 2))), marks, true
 
 
 def test_probabilities_are_those_of_missing_triples_not_of_marked_ones():
@@ -92,5 +92,5 @@ def test_it_increases_strictly_with_the_score_of_either_query():
     for side in (0, 1):
         odds = np.full((200, 2), logit(0.1))
         odds[:, side] = grid
-        assert (np.diff(expit(found.log_odds(Evidence(one[:, 0], odds, one)))) > 0).all()
+        assert (np.diff(expit(found.log_odds(Evidence(one[:, 0], odds, one, 0.0 * one)))) > 0).all()
     assert TruthModel.model_validate_json(found.model_dump_json()) == found

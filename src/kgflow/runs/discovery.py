@@ -7,12 +7,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kgflow.data import QueryIndex
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Progress, no_progress
 from kgflow.evaluation.metrics import Floats
 from kgflow.kernels import blocks
 from kgflow.runs.answers import DISCOVERY_COLUMNS, Ids, frame, id_array, triple_names, trust_word
 from kgflow.runs.predictor import Predictor
+from kgflow.uncertainty.profiles import profiles_of
 from kgflow.uncertainty.truth import known_counts
 
 if TYPE_CHECKING:
@@ -98,10 +100,7 @@ class _Discovery:
     def _bound(self, last: Floats, h: Ids, r: int) -> float:
         """Return the log-odds of the most probable triple with these scores of both queries."""
         known, R, E = self.predictor.known, self.predictor.relations, np.arange(self._width)
-        heads, tails = (
-            ids[np.unique(known_counts(known, ids, np.full_like(ids, side)), return_index=True)[1]]
-            for ids, side in ((h, r), (E, r + R))
-        )
+        heads, tails = (_representatives(known, ids, r) for ids, r in ((h, r), (E, r + R)))
         h, t = np.repeat(heads, len(tails)), np.tile(tails, len(heads))
         return float(self._log_odds(np.repeat(last, len(h), axis=0), h, r, t).max())
 
@@ -117,6 +116,14 @@ class _Discovery:
         backward = predictor.scorer.scores_among(tails, inverse, h).T
         backward = torch.where(torch.isfinite(S), backward, -torch.inf)
         return torch.stack([S.flatten(), backward.flatten()])
+
+
+def _representatives(known: QueryIndex, ids: Ids, r: int) -> Ids:
+    """Return for each number of known answers the entity that should have most."""
+    relation = np.full_like(ids, r)
+    count = known_counts(known, ids, relation)
+    order = np.lexsort((-profiles_of(known).log(ids, relation), count))
+    return ids[order][np.unique(count[order], return_index=True)[1]]
 
 
 def _columns(predictor: Predictor, found: list[Found]) -> dict[str, object]:

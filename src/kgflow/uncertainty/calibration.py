@@ -21,6 +21,7 @@ from kgflow.uncertainty.calibrators import (
 )
 from kgflow.uncertainty.candidates import CandidateScores
 from kgflow.uncertainty.missing import MissingAnswers
+from kgflow.uncertainty.profiles import profiles_of
 from kgflow.uncertainty.removed import sample_triples
 from kgflow.uncertainty.truth import Evidence, TruthModel, known_counts
 
@@ -89,8 +90,14 @@ class Calibration(BaseModel):
         """Return the evidence for triples ``(N,)`` with scores of both queries ``(N, 2)``."""
         inverse = r + known.relations // 2
         odds = self.log_odds(scores[:, 0], r), self.log_odds(scores[:, 1], inverse)
-        counts = known_counts(known, h, r), known_counts(known, t, inverse)
-        return Evidence(r, np.stack(odds, axis=1), np.stack(counts, axis=1))
+        sides, profiles = ((h, r), (t, inverse)), profiles_of(known)
+        counts = [known_counts(known, *side) for side in sides]
+        logs = [np.zeros(len(r)) for _ in sides]
+        for log, count, side in zip(logs, counts, sides, strict=True):
+            empty = count == 0
+            log[empty] = profiles.log(side[0][empty], side[1][empty])
+        known_answers = np.stack(counts, axis=1)
+        return Evidence(r, np.stack(odds, axis=1), known_answers, np.stack(logs, axis=1))
 
     def truth_log_odds(self, evidence: Evidence) -> Floats:
         """Return the log-odds that triples are true, ``(N,)``.

@@ -31,12 +31,14 @@ class Evidence(NamedTuple):
 
     Shapes:
         r: (N,), relation. odds: (N, 2), calibrated log-odds of the answer. known: (N, 2), number
-        of known answers.
+        of known answers. profile: (N, 2), log q of queries without known answers (see
+        `RelationProfiles`), 0 for others.
     """
 
     r: Ids
     odds: Floats
     known: Ids
+    profile: Floats
 
 
 class TruthModel(BaseModel):
@@ -47,12 +49,13 @@ class TruthModel(BaseModel):
     together are more than either:
 
     .. math:: \operatorname{logit} p = c_r + \sum_{q} f_q(\operatorname{logit} C_q)
-        + b_q \log \lambda_q + d_q [n_q = 0]
+        + b_q \log \lambda_q + [n_q = 0] (d_q + a_q \log q_q)
 
     with q the query with fewer, and the one with more answers. f is increasing and piecewise
-    linear, so p increases strictly with the score of either query. All parameters are fitted to a
-    sample of all triples that are not known, in which validation triples are the removed ones; the
-    intercept of a relation is shrunk to the mean.
+    linear, so p increases strictly with the score of either query. Queries without known answers
+    count for less where entities with the relations of theirs have no such answers (q). All
+    parameters are fitted to a sample of all triples that are not known, in which validation triples
+    are the removed ones; the intercept of a relation is shrunk to the mean.
 
     The rate at which facts are missing is not identified by a graph alone. It is assumed that the
     graph lacks as many as validation has, and that those are missing at random: then a triple in
@@ -65,6 +68,7 @@ class TruthModel(BaseModel):
         knots: Knots of both f, ``(2, J)``.
         slopes: Slopes of both f between its knots and beyond, ``(2, J + 1)``.
         rate: b of both queries.
+        profile: a of both queries.
         empty: d of both queries, and of both together.
         intercept: c by relation, ``(R,)``.
     """
@@ -75,6 +79,7 @@ class TruthModel(BaseModel):
     knots: tuple[tuple[float, ...], tuple[float, ...]]
     slopes: tuple[tuple[Positive, ...], tuple[Positive, ...]]
     rate: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
+    profile: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
     empty: tuple[float, float, float]
     intercept: tuple[float, ...]
 
@@ -103,23 +108,25 @@ class TruthModel(BaseModel):
             knots=(tuple(knots[0].tolist()), tuple(knots[1].tolist())),
             slopes=(tuple(first.tolist()), tuple(second.tolist())),
             rate=(float(rest[0]), float(rest[1])),
-            empty=(float(rest[2]), float(rest[3]), float(rest[4])),
-            intercept=tuple((rest[5] + rest[6:]).tolist()),
+            profile=(float(rest[2]), float(rest[3])),
+            empty=(float(rest[4]), float(rest[5]), float(rest[6])),
+            intercept=tuple((rest[7] + rest[8:]).tolist()),
         )
 
     def log_odds(self, evidence: Evidence) -> Floats:
         """Return the log-odds that triples are true, ``(N,)``."""
         sides = _sides(evidence, self.missing)
         X = _design(sides, [np.array(own) for own in self.knots])
-        w = np.array([*self.slopes[0], *self.slopes[1], *self.rate, *self.empty])
+        w = np.array([*self.slopes[0], *self.slopes[1], *self.rate, *self.profile, *self.empty])
         return np.asarray(X @ w + np.array(self.intercept)[evidence.r], dtype=np.float64)
 
 
 class _Sides(NamedTuple):
-    """Log-odds, log λ and whether no answer is known; the query with fewer answers first."""
+    """Log-odds, log λ, log q, whether no answer is known; the query with fewer answers first."""
 
     odds: Floats
     log_rate: Floats
+    profile: Floats
     empty: NDArray[np.bool_]
 
 
@@ -128,7 +135,7 @@ def _sides(evidence: Evidence, missing: MissingAnswers) -> _Sides:
     r = np.stack([evidence.r, evidence.r + R], axis=1)
     rate = np.stack([missing.expected(r[:, i], evidence.known[:, i]) for i in (0, 1)], axis=1)
     swap = missing.swapped[evidence.r][:, None]
-    columns = (evidence.odds, np.log(rate), evidence.known == 0)
+    columns = (evidence.odds, np.log(rate), evidence.profile, evidence.known == 0)
     return _Sides(*(np.where(swap, x[:, ::-1], x) for x in columns))
 
 
@@ -137,10 +144,10 @@ def _knots(odds: Floats) -> Floats:
 
 
 def _design(sides: _Sides, knots: list[Floats]) -> Floats:
-    """Return the columns of the regression, ``(N, …)``: slopes, log λ, no known answers."""
+    """Return the columns of the regression, ``(N, …)``: slopes, log λ, log q, no answers."""
     ramps = [_ramps(x, own) for x, own in zip(sides.odds.T, knots, strict=True)]
     empty = np.column_stack([sides.empty, sides.empty.all(axis=1)]).astype(np.float64)
-    return np.concatenate([*ramps, sides.log_rate, empty], axis=1)
+    return np.concatenate([*ramps, sides.log_rate, sides.profile, empty], axis=1)
 
 
 def _ramps(x: Floats, knots: Floats) -> Floats:
@@ -165,9 +172,9 @@ class _Fit:
         """Return slopes, other weights, the intercept and those of the relations."""
         d, bounded = self.X.shape[1], sum(slopes)
         start = np.zeros(d + 1 + self.relations)
-        start[:bounded], start[bounded : bounded + 2], start[d] = START, START, -3.0
+        start[:bounded], start[bounded : bounded + 4], start[d] = START, START, -3.0
         lower = np.full(len(start), -np.inf)
-        lower[:bounded], lower[bounded : bounded + 2] = MIN_SLOPE, 0.0
+        lower[:bounded], lower[bounded : bounded + 4] = MIN_SLOPE, 0.0
         precision = np.full(len(start), SPREAD**-2)
         precision[:bounded], precision[bounded:d], precision[d] = STIFFNESS, 0.01, 0.0
         return minimize_bounded(lambda w: self._loss(w, start, precision), start, lower)
