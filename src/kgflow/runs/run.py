@@ -47,6 +47,7 @@ from kgflow.uncertainty import (
     compare_sizes,
     evaluate_confidence,
     fit_conformal,
+    fit_truth,
     measure_coverage,
     relation_clusters,
     score_candidates,
@@ -235,6 +236,7 @@ class Run:
         k: int = 10,
         new: bool = False,
         types: Sequence[str] = (),
+        entropy: bool = False,
     ) -> "pl.DataFrame":
         """Find the k best answers to (head, relation, ?), (?, relation, tail) or (head, ?, tail).
 
@@ -245,8 +247,9 @@ class Run:
             k: Number of answers.
             new: Whether known triples are left out.
             types: Entity types of the answers.
+            entropy: Whether to add a column entropy_change, in nats, of the answers.
         """
-        return self.predictor.predict([TripleQuery(head, relation, tail)], k, new, types)
+        return self.predictor.predict([TripleQuery(head, relation, tail)], k, new, types, entropy)
 
     def score(self, triples: Sequence[tuple[str, str, str]]) -> "pl.DataFrame":
         """Compute score and probability of triples of names or labels."""
@@ -291,14 +294,19 @@ class Run:
     def calibrate(self, progress: Progress = no_progress) -> Calibration:
         """Fit the calibration of scores to probabilities, and store it in the run.
 
-        It is fitted to the validation triples that are not held out; see `Calibration`.
+        It is fitted to the validation triples that are not held out; see `Calibration` and
+        `TruthModel`.
         """
-        facts = self.validation.selection
+        facts, data, seed = self.validation.selection, self.data, self.config.seed
         if not len(facts):
-            raise KgflowError(f"{self.data.name} has no valid facts to calibrate probabilities on")
+            raise KgflowError(f"{data.name} has no valid facts to calibrate probabilities on")
         candidates = self._candidates(facts, progress)
         digest = model_digest(self.directory)
-        found = calibrate(candidates, self.logit_offset, self.config.seed, digest)
+        found = calibrate(candidates, self.logit_offset, seed, digest)
+        others = Triples.concatenate([data.train, self.validation.conformal, data.test])
+        share = len(facts) / len(data.valid)
+        known, removed = data.index(others), data.index(facts)
+        found = fit_truth(found, self.model, known, removed, share, seed)
         write_calibration(self.directory, found)
         self._forget()
         return found
