@@ -23,9 +23,9 @@ from kgflow.uncertainty.nonconformity import (
     FitData,
     NonconformityScore,
     RankScore,
-    SoftmaxScore,
     scores_of,
 )
+from kgflow.uncertainty.pointwise_scores import MinMaxScore, NegativeScore, SoftmaxScore
 from kgflow.uncertainty.reliability import Reliability, compare_reliability
 from kgflow.uncertainty.set_size import Comparison, compare_sizes, relation_clusters
 
@@ -45,7 +45,9 @@ __all__ = [
     "Identity",
     "IntervalCoverage",
     "Isotonic",
+    "MinMaxScore",
     "MissingAnswerProbability",
+    "NegativeScore",
     "NonconformityScore",
     "Platt",
     "RankScore",
