@@ -24,9 +24,9 @@ from kgflow.uncertainty.nonconformity import (
     FitData,
     NonconformityScore,
     RankScore,
-    SoftmaxScore,
     scores_of,
 )
+from kgflow.uncertainty.pointwise_scores import MinMaxScore, NegativeScore, SoftmaxScore
 from kgflow.uncertainty.reliability import Reliability, compare_reliability
 from kgflow.uncertainty.removed import TripleSample, sample_triples
 from kgflow.uncertainty.set_size import Comparison, compare_sizes, relation_clusters
@@ -49,8 +49,10 @@ __all__ = [
     "FitData",
     "Identity",
     "IntervalCoverage",
+    "MinMaxScore",
     "MissingAnswerProbability",
     "MissingAnswers",
+    "NegativeScore",
     "NonconformityScore",
     "Platt",
     "RankScore",
