@@ -5,7 +5,7 @@ DATASETS := $(abspath ../shared/datasets)
 # Benchmark data sets beside the checkout are used where there are any.
 export KGFLOW_DATA ?= $(if $(wildcard $(DATASETS)),$(DATASETS),)
 
-.PHONY: demo test lint stats images bench bench-serve reproduce clean
+.PHONY: demo test lint stats images bench bench-serve reproduce presets clean
 
 demo: .make/installed
 	$(BIN)/python examples/demo.py
@@ -39,6 +39,10 @@ bench-serve: .make/developed
 STUDY ?= small
 reproduce: .make/installed
 	$(BIN)/python -m reproduce $(STUDY) --jobs 2 --page docs/results/$(STUDY).md
+
+# The presets on all graphs beside their targets: hours; stored results are not run again.
+presets: .make/developed
+	$(BIN)/python -m reproduce presets --seeds 3 --store --page docs/results/presets.md
 
 # Installed once, and again only when the requirements change.
 .make/installed: pyproject.toml constraints.txt

@@ -53,7 +53,7 @@ class QuestionsStudy(Study):
     about = "each run measured on random queries of 14 shapes."
     storable = True
 
-    def finish(self, result: Result) -> Result:
+    def complete(self, result: Result) -> Result:
         """Add the measurements to a finished run that has none."""
         if result.record is None or "questions" in result.record.metrics:
             return result

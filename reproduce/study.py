@@ -122,8 +122,8 @@ class Study(ABC):
         """Return the runs of the chosen rows."""
         return [plan for row in self.rows() for plan in self.seeds(row)]
 
-    def finish(self, result: Result) -> Result:
-        """Return a result with what a study measures besides metrics, to be stored with them."""
+    def complete(self, result: Result) -> Result:
+        """Return a finished run with what the study measures on it, to be stored with it."""
         return result
 
     @abstractmethod

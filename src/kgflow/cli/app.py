@@ -89,7 +89,7 @@ def _options(
         list[str] | None,
         typer.Option(
             metavar="FILE.py",
-            help="Load further models, losses, … from a Python file or an installed plugin "
+            help="Load additional models, losses, … from a Python file or an installed plugin "
             "(repeatable).",
         ),
     ] = None,

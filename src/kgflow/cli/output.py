@@ -78,13 +78,15 @@ def frame_rows(frame: "pl.DataFrame", names: Sequence[str]) -> list[list[Any]]:
 def _cell(value: Any) -> str:  # noqa: ANN401
     from rich.markup import escape
 
+    from kgflow.data import short_name
+
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else escape(str(value))
+    return f"{value:,}" if isinstance(value, int) else escape(short_name(str(value)))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
@@ -95,3 +97,15 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value
+
+
+def clock(seconds: float) -> str:
+    """Return a duration for people.
+
+    Example:
+        >>> clock(75), clock(3700)
+        ('1:15', '1:01:40')
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -6,7 +6,7 @@ is one (`coordinates`), else by numerical integration (`quadrature`).
 """
 
 from kgflow.flows.basis import Basis
-from kgflow.flows.coordinates import Coordinates, coordinates, moment
+from kgflow.flows.coordinates import coordinates, moment
 from kgflow.flows.flow import Flow
 from kgflow.flows.functions import (
     Affine,
@@ -16,9 +16,8 @@ from kgflow.flows.functions import (
     NotInvertibleError,
     Scaling,
     Translation,
-    compose,
 )
-from kgflow.flows.nonlinear import Inverse, NormalToUniform, UniformToNormal
+from kgflow.flows.nonlinear import Inverse
 from kgflow.flows.points import (
     BlockNorm,
     ComplexNorm,
@@ -38,7 +37,6 @@ from kgflow.flows.similarities import (
     PairwiseSimilarity,
     PaperWasserstein,
     Query,
-    Similarity,
     SquaredWasserstein,
     integrate_kl,
     integrate_wasserstein,
@@ -63,7 +61,6 @@ __all__ = [
     "BlockNorm",
     "ComplexNorm",
     "Composition",
-    "Coordinates",
     "Discrete",
     "FactorizedSimilarity",
     "Flow",
@@ -77,7 +74,6 @@ __all__ = [
     "MobiusRing",
     "Norm",
     "Normal",
-    "NormalToUniform",
     "NotInvertibleError",
     "Orthogonal",
     "PairwiseSimilarity",
@@ -87,7 +83,6 @@ __all__ = [
     "Rotation",
     "Scaled",
     "Scaling",
-    "Similarity",
     "Spline",
     "SquaredWasserstein",
     "TorusChord",
@@ -96,9 +91,7 @@ __all__ = [
     "Triangular",
     "TwoPiece",
     "Uniform",
-    "UniformToNormal",
     "Variable",
-    "compose",
     "coordinates",
     "integrate",
     "integrate_kl",

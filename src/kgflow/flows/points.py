@@ -163,12 +163,12 @@ class TorusChord(FactorizedSimilarity):
 
     def encode_query(self, p: Flow) -> Query:
         """Return Q = half the points on the circles, a = -n/2."""
-        Q = _on_circles(p.value) / 2
+        Q = on_circles(p.value) / 2
         return Query(Q, Q.new_full(Q.shape[:-1], -p.value.shape[-1] / 2))
 
     def encode_keys(self, q: Flow) -> Keys:
         """Return K = the points on the circles, b = 0."""
-        K = _on_circles(q.value)
+        K = on_circles(q.value)
         return Keys(K, K.new_zeros(K.shape[:-1]))
 
 
@@ -210,7 +210,8 @@ class MobiusRing(PairwiseSimilarity):
         return -torch.minimum(forward, backward).sum(-1)
 
 
-def _on_circles(x: Tensor) -> Tensor:
+def on_circles(x: Tensor) -> Tensor:
+    """Return the points of the unit circle at x turns, all cosines first."""
     angle = 2 * math.pi * x
     return torch.cat([angle.cos(), angle.sin()], dim=-1)
 

@@ -163,7 +163,7 @@ class Model(nn.Module, ABC):
 
     @property
     def trained(self) -> "Model":
-        """Model that losses see; wrappers that only change evaluation return the wrapped model."""
+        """Model that is trained: the wrapped one, for wrappers that only change evaluation."""
         return self
 
 

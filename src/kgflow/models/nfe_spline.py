@@ -76,7 +76,7 @@ class NFE2(RandomFlowModel):
 
         form: Literal["oriented", "paper"] = Field(
             "oriented",
-            description="Distance for negative relation scales: the true one, or as printed.",
+            description="Distance for negative relation scales: true, or by the paper's formula.",
         )
 
     options: Options

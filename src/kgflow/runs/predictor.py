@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgflow.data import Dataset, QueryIndex
+from kgflow.data import Dataset, QueryIndex, short_name
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Scorer
 from kgflow.evaluation.metrics import Floats
@@ -176,7 +176,8 @@ class Predictor:
         triple, of_head, of_relation = ids[query], ids[query, 0] < 0, ids[query, 1] < 0
         triple[triple < 0] = answer  # each row lacks one part, so the order is that of the rows
         shown = list(zip(of_relation.tolist(), answer.tolist(), strict=True))
-        labels = [self.data.relations[i] if r else self.data.label(i) for r, i in shown]
+        relations = self.data.relations
+        labels = [short_name(relations[i]) if r else self.data.label(i) for r, i in shown]
         kinds = [(i, "relation" if r else "entity") for r, i in shown]
         columns = {
             "query": query + 1,

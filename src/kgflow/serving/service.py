@@ -61,6 +61,8 @@ class RunService:
         if text in self.data.entities:
             return self.data.entities.id(text)
         ids = self._ids_by_label.get(text, [])
+        if not ids and (found := self.data.entities.by_short_name(text)) is not None:
+            return found
         if len(ids) > 1:
             first, second = (self.data.entities[i] for i in ids[:2])
             raise UnknownNameError(
@@ -73,9 +75,9 @@ class RunService:
         return ids[0]
 
     def relation_id(self, text: str) -> int:
-        """Return the id of a relation by its name."""
+        """Return the id of a relation by its name or unique short name."""
         names = self.data.relations.names
-        if text not in self.data.relations:
+        if text not in self.data.relations and self.data.relations.by_short_name(text) is None:
             similar = [names[i] for i in NameIndex(names, names).search(text)[:3]]
             raise UnknownNameError(f"unknown relation {shorten(text)}{_hint(similar)}")
         return self.data.relations.id(text)
