@@ -150,7 +150,11 @@ def reliability(values: Sequence[Floats], queries: Sequence[SampledQuery]) -> di
     ids = np.arange(len(values))
     found = Reliability(ids, z, y, np.ones(len(z)), np.concatenate(answer))
     error = float("nan") if not y.any() else float(np.abs(found.calibration_gaps().mean(0)).sum())
-    return {"ece": error, "expected": float(found.p.sum()) / len(ids), "true": y.sum() / len(ids)}
+    return {
+        "ece": error,
+        "expected": float(found.p.sum()) / len(ids),
+        "true": float(y.sum()) / len(ids),
+    }
 
 
 def coverage(
