@@ -23,7 +23,7 @@ from reproduce.results import Record
 from reproduce.running import Result
 from reproduce.study import Shown, Study, table
 
-QUERIES, QUERIES_OF_LARGE_GRAPHS = 60, 20
+QUERIES, QUERIES_OF_LARGE_GRAPHS = 40, 12
 """Queries of each shape, in graphs that are small and in others."""
 BEAM, COVERAGE = 64, 0.9
 """Intermediate entities, and nominal coverage."""
