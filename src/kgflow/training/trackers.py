@@ -1,5 +1,6 @@
 """Trackers: callbacks that log a training to TensorBoard, MLflow or Weights & Biases."""
 
+import os
 import time
 import weakref
 from collections.abc import Iterator, Mapping
@@ -76,19 +77,27 @@ class MLflow(Tracker):
     A training that does not finish leaves its run with the status KILLED.
 
     Args:
-        place: tracking URI, by default $MLFLOW_TRACKING_URI or what MLflow chooses.
+        place: directory or tracking URI, by default $MLFLOW_TRACKING_URI or runs/mlflow.
     """
 
     name = "mlflow"
     experiment = "kgflow"
 
     def __init__(self, place: str | Path | None = None) -> None:
-        super().__init__(place)
+        place = str(place or os.environ.get("MLFLOW_TRACKING_URI") or Path("runs", "mlflow"))
+        super().__init__(place if ":" in place else Path(place).absolute().as_uri())
         self._mlflow = require("mlflow", "tracking", "mlflow")
-        self._client: Any = self._mlflow.MlflowClient(tracking_uri=self.place)
-        found = self._client.get_experiment_by_name(self.experiment)
-        number = found.experiment_id if found else self._client.create_experiment(self.experiment)
-        self._run: str = self._client.create_run(number).info.run_id
+        if str(self.place).startswith("file:"):
+            # Newer versions refuse directories, the only local store of mlflow-skinny, without it.
+            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
+        try:
+            self._client: Any = self._mlflow.MlflowClient(tracking_uri=self.place)
+            self._run: str = self._client.create_run(self._experiment()).info.run_id
+        except self._mlflow.MlflowException as error:
+            reason = str(error).strip().split(". ")[0].splitlines()[0]
+            raise KgflowError(
+                f"MLflow cannot log to {self.place} ({reason}): give a directory or a server"
+            ) from None
         # Also at the end of the program, so that no run seems to go on for ever.
         self._killed = weakref.finalize(self, self._client.set_terminated, self._run, "KILLED")
 
@@ -104,6 +113,11 @@ class MLflow(Tracker):
         self._client.update_run(self._run, name=name)
         if self._killed.detach():
             self._client.set_terminated(self._run, "FINISHED")
+
+    def _experiment(self) -> str:
+        found = self._client.get_experiment_by_name(self.experiment)
+        number = found.experiment_id if found else self._client.create_experiment(self.experiment)
+        return str(number)
 
     def _log(self, metrics: Mapping[str, float], step: int) -> None:
         now, metric = int(time.time() * 1000), self._mlflow.entities.Metric
