@@ -19,6 +19,7 @@ data flows
 models kernels
 training evaluation
 uncertainty
+queries
 runs
 analysis search
 serving export tuning interop

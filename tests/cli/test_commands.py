@@ -39,6 +39,8 @@ def test_train_for_people_names_the_run(kgflow, tmp_path):
     assert code == 0
     assert f"run saved in {tmp_path / 'run'}" in out
     assert "realistic" in out
+    assert f"kgflow predict {tmp_path / 'run'} --head " in out
+    assert "about 0:" in err
     assert "8 floats per entity" in err
 
 
@@ -96,7 +98,7 @@ def test_best_epoch_is_a_validated_one(answer, tmp_path):
 
 def test_help_tells_the_defaults(kgflow):
     from kgflow.cli.train import FLAGS
-    from kgflow.config import entries
+    from kgflow.config import PRESETS, entries
 
     _, out, _ = kgflow("train", "--help")
     text = " ".join(out.replace("│", " ").split())
@@ -104,7 +106,10 @@ def test_help_tells_the_defaults(kgflow):
     for flag, key in FLAGS.items():
         assert f"--{flag.replace('_', '-')}" in text
         description = found[key].description.replace("`", "")  # Markdown is rendered
-        assert f"{description} Default: {found[key].default}." in text
+        default = found[key].default if key == "seed" else "by the preset"
+        assert f"{description} Default: {default}." in text
+    for preset, meaning in PRESETS.items():
+        assert f"{preset}: {meaning}" in text
     flags = {word for word in text.split() if word.startswith("--")}
     assert len(flags - {"--help"}) <= 20
 
@@ -260,14 +265,16 @@ def test_calibrate_evaluates_before_and_after(answer, kgflow, world_run, tmp_pat
 
 def test_prediction_sets_are_printed_in_part_and_given_whole(answer, kgflow, world_run, tmp_path):
     ask = ("predict", world_run, "--head", "France", "--relation", "in_time_zone")
-    for flags in ((), ("--by-relation",), ("--adaptive",)):
+    for name, by in (("rank", ()), ("rank", ("--by-relation",)), ("logit", ())):
+        flags = ("--nonconformity", name, *by)
         (found,) = answer(*ask, "--coverage", 0.9, *flags)["prediction_sets"]
-        assert found["size"] == len(found["answers"]) > 3
+        assert found["size"] == len(found["answers"]) > 1
         assert not any(a["known"] for a in found["answers"])
-        assert (found["coverage"], found["held_out"]) == (0.9, 222)
-        code, out, _ = kgflow(*ask, "--coverage", 0.9, "-k", 3, *flags)
+        assert (found["coverage"], found["held_out"]) == (0.9, 54 if by else 222)
+        assert found["nonconformity"] == name
+        code, out, _ = kgflow(*ask, "--coverage", 0.9, "-k", 1, *flags)
         assert code == 0
-        assert f"and {found['size'] - 3:,} more" in out
+        assert f"and {found['size'] - 1:,} more" in out
         assert "in 0.9 of queries" in out
     file, whole = tmp_path / "q.tsv", tmp_path / "a.tsv"
     file.write_text("France\tin_time_zone\t?\n?\tborders\tPeru\n")

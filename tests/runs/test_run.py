@@ -13,6 +13,7 @@ from graphs import random_graph
 from kgflow.analysis import entity_uncertainty, overview
 from kgflow.data import Triples
 from kgflow.errors import KgflowError
+from kgflow.uncertainty import NONCONFORMITY
 
 
 @pytest.fixture(scope="module")
@@ -82,10 +83,11 @@ def test_reliability_and_coverage_of_a_run(run):
     found = run.reliability("test")
     for name, (difference, error) in found["difference"].items():
         assert difference <= 2 * error, name
-    for adaptive in (False, True):
-        covered = run.coverage(coverage=0.8, adaptive=adaptive).to_dict()
+    for name in NONCONFORMITY:
+        covered = run.coverage(coverage=0.8, nonconformity=name).to_dict()
+        assert covered["nonconformity"] == name
         assert covered["low"] <= covered["measured"] <= covered["high"]
-        found = run.prediction_set("France", "borders", coverage=0.8, adaptive=adaptive)
+        found = run.prediction_set("France", "borders", coverage=0.8, nonconformity=name)
         assert len(found) == len(found.answers) <= covered["size"]["largest"]
 
 

@@ -78,7 +78,7 @@ LOSSES = {
     "softmax": Softmax,
     "kvsall": lambda m, i: KvsAll(m, i, 1.5, label_smoothing=0.2),
     **{
-        name: lambda m, i, kind=kind: OneVsAll(m, i, 1.5, confidence=kind())
+        name: lambda m, i, kind=kind: OneVsAll(m, i, 1.5, confidence=kind)
         for name, kind in CONFIDENCES.items()
     },
 }

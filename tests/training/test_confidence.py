@@ -77,7 +77,7 @@ def gradients(value, model):
 def test_value_and_gradient_equal_the_loop(kind, name):
     model = random_model(name, DATA, dim=4)
     index = DATA.queries("train")
-    loss = OneVsAll(model, index, MARGIN, confidence=CONFIDENCES[kind]())
+    loss = OneVsAll(model, index, MARGIN, confidence=CONFIDENCES[kind])
     want = sum(NAIVE[kind](model)) / (2 * len(DATA.train))
     batch = batch_of(loss)
     got = loss(batch)
@@ -93,7 +93,7 @@ def test_value_and_gradient_equal_the_loop(kind, name):
 @pytest.mark.parametrize("name", ["soft-label", "regression"])
 def test_a_sampled_gradient_of_labels_is_right_in_the_mean(name):
     model, index = random_model("nfe-1", DATA, dim=4), DATA.queries("train")
-    kind = CONFIDENCES[name]()
+    kind = CONFIDENCES[name]
     loss = OneVsAll(model, index, MARGIN, confidence=kind)
     exact = gradients(loss(batch_of(loss)), model)[0]
     gradient = SampledGradient(tau=0.5, keep=0.3)
@@ -110,7 +110,7 @@ def test_a_sampled_gradient_of_labels_is_right_in_the_mean(name):
 def test_without_confidences_all_kinds_are_the_papers_loss():
     bare = replace(DATA, train=replace(DATA.train, weight=None))
     model, index = random_model("nfe-1", bare, dim=4), bare.queries("train")
-    losses = [OneVsAll(model, index, MARGIN, confidence=kind()) for kind in CONFIDENCES.values()]
+    losses = [OneVsAll(model, index, MARGIN, confidence=kind) for kind in CONFIDENCES.values()]
     values = {loss(batch_of(loss)).item() for loss in losses}
     assert len(values) == 1
     assert values.pop() == pytest.approx(sum(plain(model)).item() / (2 * len(DATA.train)))
@@ -119,7 +119,7 @@ def test_without_confidences_all_kinds_are_the_papers_loss():
 def test_soft_labels_are_least_at_the_confidence():
     """One query of one fact: after a while its probability is its confidence."""
     s = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    c, y = CONFIDENCES["soft-label"]()(np.array([0]), np.array([0.3], np.float32), 1, 1)[:2]
+    c, y = CONFIDENCES["soft-label"](np.array([0]), np.array([0.3]), 1, 1)[:2]
     for _ in range(200):
         (gradient,) = torch.autograd.grad(c[0] * softplus(s) - y[0] * s, s)
         s = (s - gradient).detach().requires_grad_()

@@ -22,7 +22,7 @@ from kgflow.training import (
     Softmax,
     Sum,
 )
-from kgflow.training.losses.negative_sampling import Bernoulli, CorruptBoth, CorruptTails
+from kgflow.training.losses.negative_sampling import bernoulli, corrupt_both, corrupt_tails
 from kgflow.training.optimizers import AdamSettings, RowAdam
 from kgflow.training.regularizers import N3, Dura, Ivr
 
@@ -146,7 +146,7 @@ def test_softmax_of_extreme_scores_is_finite():
 
 # --- samples ------------------------------------------------------------------------------------
 
-SIDES = {"tails": CorruptTails(), "both": CorruptBoth(), "bernoulli": Bernoulli()}
+SIDES = {"tails": corrupt_tails, "both": corrupt_both, "bernoulli": bernoulli}
 
 
 @pytest.mark.parametrize("sides", SIDES)
@@ -199,7 +199,7 @@ def test_corrupted_triples_are_no_facts_and_equally_likely(sides):
 def test_where_all_triples_are_facts_some_stay():
     index = QueryIndex.build(Triples.of([(h, 0, t) for h in range(3) for t in range(3)]), 3, 1)
     loss = MarginRanking(
-        build("nfe-1", 3, 2, 2), index, 1.0, num_negatives=4, corruption=CorruptBoth()
+        build("nfe-1", 3, 2, 2), index, 1.0, num_negatives=4, corruption=corrupt_both
     )
     assert math.isfinite(loss.backward(batch_of(loss)))
 
@@ -238,7 +238,7 @@ def test_bernoulli_is_by_hand():
     data = random_graph()
     index, R = data.queries("train"), len(data.relations)
     facts = data.train.array()
-    for r, share in enumerate(Bernoulli().head_probability(index).tolist()):
+    for r, share in enumerate(bernoulli(index).tolist()):
         h, t = (0, 2) if r < R else (2, 0)
         mine = facts[facts[:, 1] == r % R]
         tph, hpt = (len(mine) / len(np.unique(mine[:, side])) for side in (h, t))
@@ -364,7 +364,7 @@ LOSSES = {
     "softmax": lambda m, i: Softmax(m, i),
     "kvsall": lambda m, i: KvsAll(m, i, 1.0, label_smoothing=0.1),
     "sampled-softmax": lambda m, i: SampledSoftmax(m, i, num_negatives=6),
-    "negatives": lambda m, i: SelfAdversarial(m, i, 1.0, num_negatives=2, corruption=CorruptBoth()),
+    "negatives": lambda m, i: SelfAdversarial(m, i, 1.0, num_negatives=2, corruption=corrupt_both),
     "terms": lambda m, i: Sum(Softmax(m, i), [Dura(m, 0.1), RelationPrediction(m, 0.2)]),
     "terms of a sample": lambda m, i: Sum(SampledSoftmax(m, i, num_negatives=6), [N3(m, 0.1)]),
 }
@@ -407,7 +407,7 @@ DROPPED = [
     lambda m, i, **k: Softmax(m, i, **k),
     lambda m, i, **k: KvsAll(m, i, 1.0, **k),
     lambda m, i, **k: SampledSoftmax(m, i, num_negatives=10**6, **k),
-    lambda m, i, **k: MarginRanking(m, i, 1.0, num_negatives=4, corruption=CorruptTails(), **k),
+    lambda m, i, **k: MarginRanking(m, i, 1.0, num_negatives=4, corruption=corrupt_tails, **k),
 ]
 
 

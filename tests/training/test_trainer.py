@@ -198,7 +198,7 @@ def test_divergence_stops_with_a_sentence_and_the_last_good_state(whole, tmp_pat
 
     import kgflow.runs.training as module
 
-    real = module._trainer
+    real = module.make_trainer
 
     def spy(*arguments):
         nonlocal model
@@ -206,12 +206,12 @@ def test_divergence_stops_with_a_sentence_and_the_last_good_state(whole, tmp_pat
         return real(*arguments)
 
     model = None
-    module._trainer = spy
+    module.make_trainer = spy
     try:
         with pytest.raises(Diverged, match=r"epoch 3, batch .* not finite; .* smaller --lr"):
             run_experiment(experiment(), DATA, directory, callbacks=[Poison()])
     finally:
-        module._trainer = real
+        module.make_trainer = real
     assert kgflow.open(directory).evaluate("valid")["realistic"]["mrr"] > 0
     resume(directory)
     assert weights(directory) == weights(whole)

@@ -138,7 +138,7 @@ def _sets(
 ) -> list["PredictionSet"]:
     from kgflow.cli.progress import progress_bar
 
-    kind = (options.coverage or 0.0, options.by_relation, options.adaptive)
+    kind = (options.coverage or 0.0, options.by_relation, options.nonconformity)
     with progress_bar("prediction sets") as progress:
         sets = []
         for done, q in enumerate(queries, start=1):

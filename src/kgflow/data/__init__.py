@@ -10,14 +10,13 @@ from kgflow.data.downloads import download
 from kgflow.data.iri import RdfOptions, short_name
 from kgflow.data.loading import import_files, load, read_triples
 from kgflow.data.query_index import QueryIndex
-from kgflow.data.reduction import REDUCTIONS, entity_sample, k_core
+from kgflow.data.reduction import k_core
 from kgflow.data.splits import ValidationSplit, resplit, split_validation
 from kgflow.data.statistics import RelationStatistics, Statistics, describe
 from kgflow.data.triples import Triples
 from kgflow.data.vocabulary import Vocabulary
 
 __all__ = [
-    "REDUCTIONS",
     "SPLITS",
     "Columns",
     "Dataset",
@@ -30,7 +29,6 @@ __all__ = [
     "Vocabulary",
     "describe",
     "download",
-    "entity_sample",
     "import_files",
     "k_core",
     "list_datasets",

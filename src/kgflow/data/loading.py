@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ STEMS = {"train": ("train",), "valid": ("valid", "validation", "val", "dev"), "t
 
 
 def load(
-    source: Any,  # noqa: ANN401
+    source: object,
     *,
     columns: Columns | str | None = None,
     labels: str | Path | None = None,
@@ -61,6 +61,9 @@ def load(
     """
     if is_pykeen(source):
         return _split_if_whole(from_pykeen(source), seed)
+    if not isinstance(source, str | Path):
+        kind = type(source).__name__
+        raise KgflowError(f"a {kind} is no data set: give the name of one, a directory or a file")
     path = _locate(source)
     if is_saved(path):
         return _split_if_whole(read_saved(path), seed)

@@ -9,21 +9,19 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from kgflow.flows import (
-    BlockNorm,
-    FactorizedSimilarity,
-    Orthogonal,
-    PairwiseSimilarity,
-    Point,
-    SquaredWasserstein,
-    Translation,
-)
+from kgflow.flows import BlockNorm, Orthogonal, Point, Similarity, SquaredWasserstein, Translation
 from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
 SO3_CARD = Card("0", "x + μ", "Rx, R in SO(3)", "-Σ‖· - ·‖", "n", "n", 2020, pairwise=True)
 SU2_CARD = replace(SO3_CARD, f_relation="Ux, U in SU(2)", relation="3*n//4")
+
+
+def squared_variant(card: Card) -> Variant:
+    """Return the variant with squared distances."""
+    squared = replace(card, D="-‖· - ·‖²", pairwise=False)
+    return Variant({"norm": "squared-l2"}, squared, recommended(dim=96, dropout=0.1, epochs=50))
 
 
 class NagEOptions(ModelOptions):
@@ -46,12 +44,13 @@ class NagEModel(FlowModel):
 
     Options = NagEOptions
     options: NagEOptions
+    entity_parts = ("mu",)
     f_entity = Translation
     x0 = Point(0.0)
 
     def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
         super().__init__(entities, relations, dim, **options)
-        norms: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
+        norms: Mapping[str, Similarity] = {
             "l2": BlockNorm(self.dim_multiple),
             "squared-l2": SquaredWasserstein(),
         }
@@ -101,19 +100,12 @@ class NagESO3(NagEModel):
     """
 
     name = "nage-so3"
-    entity_parts = ("mu",)
     relation_parts = ("phi", "theta", "psi")
     dim_multiple = 3
     f_relation = staticmethod(so3)
     settings = recommended(dim=60, dropout=0.1, decay=0.95, epochs=50)
     card = SO3_CARD
-    variants = (
-        Variant(
-            {"norm": "squared-l2"},
-            replace(SO3_CARD, D="-‖· - ·‖²", pairwise=False),
-            recommended(dim=96, dropout=0.1, epochs=50),
-        ),
-    )
+    variants = (squared_variant(SO3_CARD),)
 
     def inverse_relation(self, r: Tensor) -> Tensor:
         phi, theta, psi = self.relation.split(r)
@@ -139,19 +131,12 @@ class NagESU2(NagEModel):
     """
 
     name = "nage-su2"
-    entity_parts = ("mu",)
     relation_parts = ("alpha", "theta", "phi")
     dim_multiple = 4
     f_relation = staticmethod(su2)
     settings = recommended(dim=64, dropout=0.1, decay=0.95, epochs=50)
     card = SU2_CARD
-    variants = (
-        Variant(
-            {"norm": "squared-l2"},
-            replace(SU2_CARD, D="-‖· - ·‖²", pairwise=False),
-            recommended(dim=96, dropout=0.1, epochs=50),
-        ),
-    )
+    variants = (squared_variant(SU2_CARD),)
 
     def inverse_relation(self, r: Tensor) -> Tensor:
         alpha, theta, phi = self.relation.split(r)

@@ -10,8 +10,8 @@ from torch import Tensor
 from kgflow.flows import (
     Affine,
     Basis,
-    FactorizedSimilarity,
     PaperWasserstein,
+    Similarity,
     Spline,
     SquaredWasserstein,
     TwoPiece,
@@ -20,7 +20,7 @@ from kgflow.models.card import ALL_PATTERNS, Card, Variant
 from kgflow.models.flow_model import RandomFlowModel
 from kgflow.models.options import Option, RandomVariableOptions
 
-FORMS: Mapping[str, FactorizedSimilarity] = {
+FORMS: Mapping[str, Similarity] = {
     "oriented": SquaredWasserstein(),
     "paper": PaperWasserstein(),
 }
@@ -76,7 +76,7 @@ class NFE2(RandomFlowModel):
 
         form: Literal["oriented", "paper"] = Field(
             "oriented",
-            description="Distance for negative relation scales: the true one, or as printed.",
+            description="Distance for negative relation scales: true, or by the paper's formula.",
         )
 
     options: Options

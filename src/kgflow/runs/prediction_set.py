@@ -9,7 +9,7 @@ import torch
 from kgflow.errors import KgflowError
 from kgflow.runs.answers import TripleQuery, id_array
 from kgflow.runs.predictor import Predictor
-from kgflow.uncertainty import Conformal
+from kgflow.uncertainty import Conformal, scores_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,6 +29,7 @@ class PredictionSet:
         coverage: Nominal coverage.
         held_out: Number of held-out answers that the threshold was computed from.
         by_relation: Whether these are of the same relation and direction only.
+        nonconformity: Name of the nonconformity score.
     """
 
     query: TripleQuery
@@ -36,6 +37,7 @@ class PredictionSet:
     coverage: float
     held_out: int
     by_relation: bool
+    nonconformity: str
 
     def __len__(self) -> int:
         return len(self.answers)
@@ -54,6 +56,7 @@ class PredictionSet:
             "size": len(self),
             "held_out": self.held_out,
             "by_relation": self.by_relation,
+            "nonconformity": self.nonconformity,
             "answers": self.answers.to_dicts(),
         }
 
@@ -72,15 +75,16 @@ def prediction_set(
     ids = id_array([query.ids(predictor.data)])
     h, r = predictor.tail_queries(ids)
     relation = int(r[0])
-    score = predictor.scorer.filtered_scores(h, r)[0].double().cpu().numpy()
+    score = predictor.scorer.filtered_scores(h, r).double().cpu()
+    value = scores_of(conformal.nonconformity, h, r, score)[0].numpy()
     rng = np.random.default_rng([int(h[0]), relation])
     u, round_up = rng.random(2)
-    order = np.lexsort((rng.random(len(score)), -score))
+    order = np.lexsort((rng.random(len(value)), -value))
     limit = torch.tensor([conformal.threshold(relation, coverage, round_up)])
-    ordered = torch.from_numpy(score[order])[None]
+    ordered = torch.from_numpy(value[order])[None]
     inside = conformal.nonconformity.within(ordered, limit, torch.tensor([u]))
     chosen = order[inside[0].numpy()]
-    answers = predictor.answer_table(ids, [(chosen, score[chosen])])
-    groups = conformal.groups(coverage)
-    own = relation in groups
-    return PredictionSet(query, answers, coverage, len(groups[relation if own else -1]), own)
+    answers = predictor.answer_table(ids, [(chosen, score[0].numpy()[chosen])])
+    (group,) = conformal.group(r, coverage).tolist()
+    held_out, name = len(conformal.groups(coverage)[group]), conformal.nonconformity.name
+    return PredictionSet(query, answers, coverage, held_out, group == relation, name)

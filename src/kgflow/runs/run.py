@@ -12,8 +12,10 @@ from kgflow.config import RunConfig
 from kgflow.data import SPLITS, Dataset, Triples, ValidationSplit, describe, split_validation
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, Progress, no_progress, rank
+from kgflow.evaluation.metrics import Floats
 from kgflow.models import Model
-from kgflow.runs.answers import TripleQuery
+from kgflow.queries.engine import AskOptions, QueryEngine
+from kgflow.runs.answers import Ids, TripleQuery, frame, id_array, triple_ids, triple_names
 from kgflow.runs.build import make_model
 from kgflow.runs.discovery import discover
 from kgflow.runs.prediction_set import PredictionSet, prediction_set
@@ -23,30 +25,41 @@ from kgflow.runs.store import (
     read_calibration,
     read_metrics,
     read_run,
+    read_trials,
     write_calibration,
 )
 from kgflow.training import LossSettings, best_epoch, load_model, read_history
 from kgflow.uncertainty import (
-    AdaptiveScore,
     Calibration,
     CandidateScores,
+    Comparison,
     ConfidenceMetrics,
+    ConfidenceRegression,
+    ConfidenceStatistics,
     Conformal,
     Coverage,
-    RankScore,
+    FitData,
+    IntervalCoverage,
     Reliability,
     calibrate,
     check_coverage,
     compare_reliability,
+    compare_sizes,
     evaluate_confidence,
     fit_conformal,
     measure_coverage,
+    relation_clusters,
     score_candidates,
 )
+from kgflow.uncertainty.confidence_intervals import MIN_TRIPLES
 
 if TYPE_CHECKING:
     import polars as pl
 
+INTERVAL_COLUMNS = dict.fromkeys(("head", "relation", "tail"), str) | dict.fromkeys(
+    ("confidence", "low", "high"), float
+)
+"""Columns of the table of confidence intervals."""
 MAX_TRIPLES = 2000
 """Largest number of triples to calibrate on: more take minutes and change little."""
 
@@ -67,7 +80,9 @@ class Run:
 
     def __init__(self, directory: Path, config: RunConfig, data: Dataset, model: Model) -> None:
         self.directory, self.config, self.data, self.model = directory, config, data, model
-        self._conformal: dict[bool, Conformal] = {}
+        self._conformal: dict[str, Conformal] = {}
+        self._regression: ConfidenceRegression | None = None
+        self._comparisons: dict[tuple[float, str | None], Comparison] = {}
 
     @classmethod
     def open(cls, directory: str | Path, device: str = "cpu") -> "Run":
@@ -98,6 +113,11 @@ class Run:
     def metrics(self) -> dict[str, Any]:
         """Stored metrics by split."""
         return read_metrics(self.directory)
+
+    @property
+    def trials(self) -> list[dict[str, Any]]:
+        """Recipes of the race that this run won, or of which it is an ensemble; empty otherwise."""
+        return read_trials(self.directory)
 
     @property
     def logit_offset(self) -> float:
@@ -152,7 +172,60 @@ class Run:
         self, split: str = "test", progress: Progress = no_progress
     ) -> ConfidenceMetrics:
         """Compute errors of predicted confidences and nDCG of a split."""
-        return evaluate_confidence(self.model, self.data, self.logit_offset, split, progress)
+        regression = self.confidence_regression if split == "test" else None
+        return evaluate_confidence(
+            self.model, self.data, self.logit_offset, split, regression, progress
+        )
+
+    @property
+    def confidence_regression(self) -> ConfidenceRegression | None:
+        """Regression of confidences on validation triples; None with too few of them."""
+        if not self._has_confidences:
+            return None
+        if self._regression is None:
+            statistics = ConfidenceStatistics(self.data)
+            self._regression = ConfidenceRegression(
+                self._scores, statistics, *self.validation, self.config.seed
+            )
+        return self._regression
+
+    def confidence_interval(
+        self, triples: Sequence[tuple[str, str, str]], coverage: float = 0.9
+    ) -> "pl.DataFrame":
+        """Predict the confidences of triples of names or labels, and intervals with a coverage.
+
+        Returns:
+            A table with the columns head, relation, tail, confidence, low and high.
+        """
+        ids = id_array([triple_ids(self.data, *triple) for triple in triples])
+        h, r, t = ids.T
+        found = self._intervals.intervals(h, r, t, coverage)
+        return frame(triple_names(self.data, ids) | found._asdict(), INTERVAL_COLUMNS)
+
+    def interval_coverage(self, coverage: float = 0.9) -> IntervalCoverage:
+        """Measure how often intervals contain the confidences of the test triples."""
+        if self.data.test.weight is None or not len(self.data.test):
+            raise KgflowError(f"{self.data.name} has no test facts with confidences")
+        return IntervalCoverage.measure(self._intervals, self.data.test, coverage)
+
+    @property
+    def _has_confidences(self) -> bool:
+        train, selection = self.data.train, self.validation.selection
+        both = train.weight is not None and selection.weight is not None
+        return both and len(selection) >= MIN_TRIPLES
+
+    @property
+    def _intervals(self) -> ConfidenceRegression:
+        found = self.confidence_regression
+        if found is None:
+            raise KgflowError(
+                f"{self.directory} has no {MIN_TRIPLES} validation facts with confidences: train on"
+                " facts with a confidence column"
+            )
+        return found
+
+    def _scores(self, h: Ids, r: Ids, t: Ids) -> Floats:
+        return self.predictor.score(h, r, t).double().numpy()
 
     def predict(
         self,
@@ -178,6 +251,36 @@ class Run:
     def score(self, triples: Sequence[tuple[str, str, str]]) -> "pl.DataFrame":
         """Compute score and probability of triples of names or labels."""
         return self.predictor.score_names(triples)
+
+    @cached_property
+    def queries(self) -> QueryEngine:
+        """Engine that answers queries of several hops."""
+        predictor, seed = self.predictor, self.config.seed
+        return QueryEngine(
+            predictor.scorer, self.data, predictor.calibration, self.validation, seed
+        )
+
+    def ask(
+        self,
+        query: str,
+        k: int = 10,
+        new: bool = False,
+        model_only: bool = False,
+        existential: str = "max",
+        method: str = "beam",
+    ) -> "pl.DataFrame":
+        """Answer a query of several hops, such as ``France borders ?x . ?x has_currency ?c``.
+
+        Args:
+            query: Patterns as in SPARQL; see `parse_query`.
+            k: Number of answers.
+            new: Whether answers that follow from known facts alone are left out.
+            model_only: Whether known facts are judged by the model too.
+            existential: Combination of intermediate entities, "max" or "noisy-or".
+            method: "beam", or "compose" for a chain of relations as one function.
+        """
+        options = AskOptions(k, new, model_only, existential, method)
+        return self.queries.ask(query, options).frame
 
     def discover(
         self, k: int = 100, relation: str | None = None, progress: Progress = no_progress
@@ -228,7 +331,7 @@ class Run:
         tail: str | None = None,
         coverage: float = 0.9,
         by_relation: bool = False,
-        adaptive: bool = False,
+        nonconformity: str | None = None,
     ) -> PredictionSet:
         """Compute the set of unknown answers that contains the missing one with a probability.
 
@@ -238,11 +341,12 @@ class Run:
             tail: Name or label of the tail, for (?, relation, tail).
             coverage: Probability that the set contains the missing answer.
             by_relation: Whether the coverage holds for each relation and direction that has enough
-                held-out triples.
-            adaptive: Whether sets are smaller where the model is certain, and not all of one size.
+                held-out triples, and for clusters of the others.
+            nonconformity: Name of the nonconformity score, such as "rank" for sets of one size;
+                without, the one with the smallest sets on validation triples.
         """
         query = TripleQuery(head, relation, tail)
-        conformal = self.conformal(coverage, by_relation, adaptive)
+        conformal = self.conformal(coverage, by_relation, nonconformity)
         return prediction_set(self.predictor, conformal, query, coverage)
 
     def coverage(
@@ -250,7 +354,7 @@ class Run:
         split: str = "test",
         coverage: float = 0.9,
         by_relation: bool = False,
-        adaptive: bool = False,
+        nonconformity: str | None = None,
         progress: Progress = no_progress,
     ) -> Coverage:
         """Measure how often prediction sets contain the answers of a split, and their sizes.
@@ -261,16 +365,21 @@ class Run:
             raise KgflowError(
                 f"coverage is promised for new facts, and the {split} facts are none: take test"
             )
-        facts, conformal = self.data.split(split), self.conformal(coverage, by_relation, adaptive)
+        facts = self.data.split(split)
+        conformal = self.conformal(coverage, by_relation, nonconformity)
         if not len(facts):
             raise KgflowError(f"{self.data.name} has no {split} facts to measure coverage on")
         queries, known = self.data.index(facts), self.data.known
         return measure_coverage(self.model, conformal, queries, known, coverage, progress=progress)
 
     def conformal(
-        self, coverage: float, by_relation: bool = False, adaptive: bool = False
+        self, coverage: float, by_relation: bool = False, nonconformity: str | None = None
     ) -> Conformal:
-        """Compute the nonconformity scores of held-out validation answers."""
+        """Compute the nonconformity scores of held-out validation answers.
+
+        The score is fitted, and without a name chosen, by the other validation triples, which
+        leaves the coverage as promised; arguments as in `prediction_set`.
+        """
         check_coverage(coverage)
         facts = self.validation.conformal
         if not len(facts) and self.config.model.members:
@@ -283,14 +392,33 @@ class Run:
                 f"{self.directory} held out no validation triples for prediction sets: train with"
                 " training.conformal_fraction=0.3 on a graph with 20 validation triples or more"
             )
-        if adaptive not in self._conformal:
+        compared = self.compare_nonconformity(coverage, nonconformity)
+        name = nonconformity or compared.smallest
+        if name not in self._conformal:
             queries, seed = self.data.index(facts), self.config.seed
-            score = (
-                AdaptiveScore(self.predictor.calibration.temperature) if adaptive else RankScore()
+            score = compared.scores[name]
+            self._conformal[name] = fit_conformal(
+                self.model, score, queries, self.data.known, seed=seed
             )
-            found = fit_conformal(self.model, score, queries, self.data.known, seed=seed)
-            self._conformal[adaptive] = found
-        return replace(self._conformal[adaptive], by_relation=by_relation)
+        found = self._conformal[name]
+        if not by_relation:
+            return found
+        return replace(
+            found, by_relation=True, clusters=relation_clusters(compared, found, coverage)
+        )
+
+    def compare_nonconformity(
+        self, coverage: float, name: str | None = None, progress: Progress = no_progress
+    ) -> Comparison:
+        """Compare nonconformity scores, or one, by the sizes of sets on validation triples."""
+        if (coverage, None) in self._comparisons:
+            name = None  # it has all scores
+        if (coverage, name) not in self._comparisons:
+            temperature, seed = self.predictor.calibration.temperature, self.config.seed
+            facts = FitData(self.model, self.data, self.validation.selection, temperature, seed)
+            names = () if name is None else (name,)
+            self._comparisons[coverage, name] = compare_sizes(facts, coverage, names, progress)
+        return self._comparisons[coverage, name]
 
     def _candidates(self, facts: Triples, progress: Progress) -> CandidateScores:
         seed = self.config.seed
@@ -303,7 +431,10 @@ class Run:
     def _forget(self) -> None:
         """Drop what was computed from earlier weights or another calibration."""
         self.__dict__.pop("predictor", None)
+        self.__dict__.pop("queries", None)
         self._conformal.clear()
+        self._comparisons.clear()
+        self._regression = None
 
 
 def open_run(directory: str | Path, device: str = "cpu") -> Run:

@@ -24,6 +24,7 @@ from kgflow.runs.plugins import check_plugins, loaded_plugins
 from kgflow.uncertainty import Calibration
 
 CONFIG, VOCABULARY, FACTS = "config.toml", "vocabulary.json", "splits.safetensors"
+RACE = "race.json"
 METRICS, CALIBRATION, MODEL = "metrics.json", "calibration.json", "model.safetensors"
 
 
@@ -58,7 +59,7 @@ def check_free(directory: Path, force: bool) -> None:
     with _os_errors(directory):
         if not directory.exists() or _is_empty(directory):
             return
-        is_run = (directory / CONFIG).is_file()
+        is_run = any((directory / name).is_file() for name in (CONFIG, RACE))
     if not is_run:
         raise KgflowError(f"{directory} exists and is no run of kgflow: choose another --out")
     if not force:
@@ -67,8 +68,24 @@ def check_free(directory: Path, force: bool) -> None:
         )
 
 
+def is_unfinished(directory: Path) -> bool:
+    """Return whether a directory holds a race of several recipes that was interrupted."""
+    return (directory / RACE).is_file() and not (directory / CONFIG).is_file()
+
+
+def install_run(part: Path, directory: Path) -> None:
+    """Replace a directory by a run that was made inside of it."""
+    directory = Path(os.path.realpath(directory))
+    draft = _sibling(directory, "tmp")
+    part.rename(draft)
+    with _os_errors(directory):
+        _install(draft, directory)
+
+
 def read_run(directory: Path) -> tuple[RunConfig, Dataset]:
     """Read the configuration and the dataset of a run."""
+    if is_unfinished(directory):
+        raise KgflowError(f"{directory} is not finished: kgflow train --resume {directory}")
     if not (directory / CONFIG).is_file():
         raise KgflowError(f"{directory} is no run of kgflow: it has no {CONFIG}")
     values = read_toml(directory / CONFIG)
@@ -105,13 +122,23 @@ def write_metrics(directory: Path, split: str, found: dict[str, Any]) -> None:
 
 def read_metrics(directory: Path) -> dict[str, Any]:
     """Read the stored metrics by split; a damaged file counts as empty."""
+    stored = _read_json(directory / METRICS)
+    return {split: found for split, found in stored.items() if isinstance(found, dict)}
+
+
+def read_trials(directory: Path) -> list[dict[str, Any]]:
+    """Read the recipes of a finished race; a missing or damaged file counts as empty."""
+    found = _read_json(directory / RACE).get("trials", [])
+    keys = {"name", "mrr", "epochs", "seconds", "note"}
+    return [x for x in found if isinstance(x, dict) and keys <= set(x)]
+
+
+def _read_json(path: Path) -> dict[str, Any]:
     try:
-        stored = json.loads((directory / METRICS).read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError, RecursionError):
         return {}
-    if not isinstance(stored, dict):
-        return {}
-    return {split: found for split, found in stored.items() if isinstance(found, dict)}
+    return stored if isinstance(stored, dict) else {}
 
 
 @contextmanager
@@ -178,17 +205,18 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def run_config(experiment: Experiment, data: Dataset) -> RunConfig:
-    """Return the configuration of a run: the experiment, sizes, digest and versions."""
+def run_config(experiment: Experiment, data: Dataset, preset: str = "") -> RunConfig:
+    """Return the configuration of a run: the experiment, its preset, sizes, digest, versions."""
     info = RunInfo(
         format=FORMAT,
+        preset=preset,
         kgflow=version("kgflow"),
         data_digest=data.digest(),
         entities=len(data.entities),
         relations=len(data.relations),
         plugins=loaded_plugins(experiment),
     )
-    return RunConfig(**dict(experiment), run=info)
+    return RunConfig(**{key: getattr(experiment, key) for key in Experiment.model_fields}, run=info)
 
 
 def _write(directory: Path, config: RunConfig, data: Dataset) -> None:

@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.data.triples import run_starts
-
-Ids = NDArray[np.int64]
+from kgflow.data.triples import Floats, Ids, run_starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +65,11 @@ class Batch:
         """Return the number of facts P."""
         return len(self.tail)
 
-    def with_all_tails(self, index: QueryIndex) -> "tuple[Batch, NDArray[np.float64]]":
+    def weights(self) -> Floats:
+        """Return the confidence of each fact, or 1 where there are none, ``(P,)``."""
+        return np.ones(len(self)) if self.weight is None else self.weight.astype(np.float64)
+
+    def with_all_tails(self, index: QueryIndex) -> "tuple[Batch, Floats]":
         """Return the batch with all tails of its queries, and the share that it held: (B,)."""
         held = np.bincount(self.row, minlength=len(self.query))
         return Batch.of_queries(index, self.query), held / index.counts[self.query]

@@ -17,6 +17,9 @@ On large graphs the loss is the mean over every eighth batch.
 class Callback:
     """Base class of trackers and progress bars: called for every batch and every epoch."""
 
+    def on_training(self, name: str, epochs: int, seconds: float | None) -> None:
+        """Begin a training of at most so many epochs, and seconds until the time limit, if any."""
+
     def on_start(self, epoch: int, batches: int) -> None:
         """Begin an epoch of so many batches."""
 

@@ -10,7 +10,7 @@ from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.models.protocols import InvertibleRelations
 from kgflow.training import Batch, MarginRanking, SelfAdversarial, Softmax, Sum
-from kgflow.training.losses.negative_sampling import CorruptBoth
+from kgflow.training.losses.negative_sampling import corrupt_both
 from kgflow.training.regularizers import N3
 from laws import close
 
@@ -84,9 +84,9 @@ def test_heads_are_ranked_by_the_score_of_the_fact(name):
 
 
 LOSSES = {
-    "margin": lambda m: MarginRanking(m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()),
+    "margin": lambda m: MarginRanking(m, INDEX, 1.0, num_negatives=3, corruption=corrupt_both),
     "self-adversarial": lambda m: SelfAdversarial(
-        m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()
+        m, INDEX, 1.0, num_negatives=3, corruption=corrupt_both
     ),
     "softmax": lambda m: Sum(Softmax(m, INDEX), [N3(m, 0.1)]),
 }

@@ -95,8 +95,7 @@ class Loss(ABC):
 
     def facts(self, batch: Batch) -> Facts:
         """Return the facts of a batch one by one."""
-        weight = np.ones(len(batch)) if batch.weight is None else batch.weight.astype(np.float64)
-        weights = torch.from_numpy(weight / len(batch)).to(self.model.entity.weight)
+        weights = torch.from_numpy(batch.weights() / len(batch)).to(self.model.entity.weight)
         h, r = self.tensor(batch.h[batch.row]), self.tensor(batch.r[batch.row])
         return Facts(h, r, self.tensor(batch.tail), weights)
 
