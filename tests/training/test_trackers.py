@@ -96,7 +96,7 @@ def test_wandb_gets_epochs_settings_and_metrics(tmp_path, monkeypatch):
         for record in stored if record.HasField("history")
     ]  # fmt: skip
     assert [row["mrr"] for row in history] == [record["mrr"] for record in run.history]
-    assert [row["_step"] for row in history] == [1, 2, 3]
+    assert [row["epoch"] for row in history] == [1, 2, 3]
     text = " ".join(str(record) for record in stored)
     assert "dropout" in text
     assert "test.realistic.mrr" in text
