@@ -34,7 +34,7 @@ def test_from_an_endpoint_to_predictions_in_it(kgflow, answer, server, tmp_path)
     )
     flags = ("--format", "sparql", "--set", "k=5", "--out", server.address)
     answer("export", run, *flags)
-    count = "SELECT (COUNT(*) AS ?n) { ?f <urn:kgflow:probability> ?p }"
+    count = "SELECT (COUNT(*) AS ?n) { ?f <http://www.w3.org/ns/prov#wasGeneratedBy> ?run }"
     assert next(iter(server.store.query(count)))["n"].value == "5"
 
 
