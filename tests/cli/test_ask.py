@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 import kgflow as library
+from kgflow.queries.engine import AskOptions
 
 QUERY = "France borders ?x . ?x has_currency ?c"
 
@@ -34,6 +35,28 @@ def test_every_option_does_something(answer, world_run):
         assert best(*options) != plain, options
 
 
+def test_a_prediction_set_is_the_best_new_answers(kgflow, world_run):
+    engine = library.open(world_run).queries
+    found, larger = (engine.prediction_set(QUERY, coverage) for coverage in (0.8, 0.95))
+    assert 0 < len(found) < len(larger)
+    assert found.held_out >= 50
+    new = engine.ask(QUERY, AskOptions(new=True, k=len(larger), beam=64)).answers
+    assert larger.answers.answers == new
+    assert found.answers.answers == new[: len(found)]
+    code, out, _ = kgflow("ask", world_run, QUERY, "--coverage", 0.8, "-k", 2)
+    assert code == 0
+    assert f"{len(found):,} answers that do not follow" in out
+    assert "contain the missing answer in 0.8 of queries of the shape 2p" in out
+
+
+def test_a_composed_chain(answer, world_run):
+    found = answer("ask", world_run, QUERY, "--method", "compose", "-k", 5)["answers"]
+    assert {row["answer"] for row in found[:2]} == {"euro", "Swiss franc"}
+    assert [row["probability"] for row in found[:2]] == [1, 1]
+    assert found[2]["probability"] < 1
+    assert not found[2]["witness"]["facts"]
+
+
 def test_python_terminal_and_file_say_the_same(kgflow, answer, world_run, tmp_path):
     frame = library.open(world_run).ask(QUERY, k=3)
     code, out, err = kgflow("ask", world_run, QUERY, "-k", 3)
@@ -56,6 +79,10 @@ def test_python_terminal_and_file_say_the_same(kgflow, answer, world_run, tmp_pa
         ((QUERY, "--beam", "0"), "beam is 0"),
         ((QUERY, "--method", "guess"), "method is 'guess'"),
         ((QUERY, "--existential", "sum"), "existential is 'sum'"),
+        ((QUERY, "--coverage", "1"), "between 0 and 1"),
+        ((QUERY, "--coverage", "0.999"), "a coverage of 0.999 needs 1,000"),
+        (("France borders ?x . Peru borders ?x", "--method", "compose"), "a chain of relations"),
+        ((QUERY, "--method", "compose", "--beam", "9"), "leave existential and beam out"),
         ((QUERY, "--out", "nowhere/a.tsv"), "cannot be written"),
     ],
 )

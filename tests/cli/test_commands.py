@@ -73,7 +73,7 @@ def test_tensorboard_gets_every_epoch(answer, tmp_path):
     pytest.importorskip("tensorboard", reason="the extra `tensorboard` is not installed")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    flags = ("--dim", 2, "--epochs", 3, "--tensorboard", tmp_path / "events")
+    flags = ("--dim", 2, "--epochs", 3, "--track", f"tensorboard={tmp_path / 'events'}")
     answer("train", "world", *flags, "--out", tmp_path / "run")
     found = EventAccumulator(str(tmp_path / "events")).Reload()
     history = library.open(tmp_path / "run").history

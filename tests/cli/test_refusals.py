@@ -40,7 +40,7 @@ def test_missing_file(refusal, tmp_path):
         (("--set", "model.x0=gaussian"), "allowed values: normal, uniform"),
         (("--set", "model.x0"), "--set takes KEY=VALUE"),
         (("--set", "trainig.epochs=3"), "unknown key 'trainig'; did you mean training"),
-        (("--set", "training.loss.margn=3"), "unknown key 'training.loss.margn'; did you mean"),
+        (("--set", "training.loss.dropuot=3"), "unknown key 'training.loss.dropuot'; did you mean"),
         (("--device", "toaster"), "device 'toaster'"),
         (("--epohcs", "1"), "--epohcs"),
         (("--dim", "many"), "--dim"),

@@ -1,6 +1,7 @@
 """Exported files contain the arrays and triples of the run."""
 
 import json
+import re
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -11,7 +12,7 @@ import pytest
 import kgflow
 from endpoint import serve
 from graphs import random_graph
-from kgflow.data import SPLITS, Vocabulary, import_files, read_triples
+from kgflow.data import SPLITS, Triples, Vocabulary, import_files, read_triples
 from kgflow.errors import KgflowError
 from kgflow.export import FORMATS, export
 from kgflow.runs.store import model_digest
@@ -156,6 +157,41 @@ def test_property_graphs_are_read_back(run, tmp_path, name, known):
     lines = out.read_text() if out.is_file() else (out / "relationships.csv").read_text()
     for probability in expected["probability"]:
         assert repr(probability) in lines
+
+
+def test_a_model_card_is_a_run_and_says_what_it_is(run, tmp_path, monkeypatch, capsys):
+    out = export(run, "model-card", tmp_path / "shared", license="Apache-2.0")
+    text = (out / "README.md").read_text()
+    assert text.startswith("---\nlibrary_name: kgflow\n")
+    assert "license: apache-2.0\n---\n" in text
+    assert not (out / "checkpoint").exists()
+    opened = kgflow.open(out)
+    assert opened.discover(5).equals(run.discover(5))
+    found = [line.split(" | ") for line in text.splitlines() if line.startswith("| test | ")]
+    for cell, name in zip(found[0][2:6], ("mrr", "hits@1", "hits@3", "hits@10"), strict=True):
+        value, low, high = map(float, re.findall(r"[\d.]+", cell))
+        assert value == round(run.metrics["test"]["realistic"][name], 3)
+        assert low <= value <= high
+        assert name != "mrr" or low < high
+    assert model_digest(run.directory) in text
+    assert (run.directory / "config.toml").read_text().strip() in text
+    code = text.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    assert "shape: (5, " in capsys.readouterr().out
+    again = export(opened, "model-card", tmp_path / "again")
+    assert (again / "README.md").read_text().count("# ") == text.count("# ")
+
+
+def test_a_model_card_without_test_facts_or_calibration_says_so(tmp_path):
+    data = random_graph()
+    bare = replace(data, train=data.train, valid=Triples.empty(), test=Triples.empty())
+    run = kgflow.train(bare, "nfe-1", dim=2, epochs=1, out=tmp_path / "run")
+    text = (export(run, "model-card", tmp_path / "card") / "README.md").read_text()
+    assert "There are no test facts" in text
+    assert "Not calibrated" in text
+    unseen = int((~bare.train.entity_mask(len(bare.entities))).sum())
+    assert (f"- {unseen:,} entities do not occur" in text) == bool(unseen)
 
 
 def test_the_faiss_readme_finds_the_answers_of_the_run(run, tmp_path, monkeypatch, capsys):

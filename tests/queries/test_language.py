@@ -4,9 +4,10 @@ import pytest
 
 import kgflow
 from kgflow.errors import KgflowError
-from kgflow.queries import SHAPES, parse_query, query_text, read_query, shape_name
-from kgflow.queries.language import MAX_PATTERNS, MAX_TEXT
+from kgflow.queries.build import read_query
+from kgflow.queries.language import MAX_PATTERNS, MAX_TEXT, parse_query
 from kgflow.queries.tree import (
+    SHAPES,
     Anchor,
     Anything,
     Intersection,
@@ -14,7 +15,9 @@ from kgflow.queries.tree import (
     Projection,
     Union,
     children,
+    query_text,
     quoted,
+    shape_name,
 )
 
 

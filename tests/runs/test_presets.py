@@ -9,19 +9,20 @@ from graphs import random_graph
 from kgflow.config import PRESETS, expand
 from kgflow.errors import KgflowError
 from kgflow.runs.build import complete
-from kgflow.runs.presets import RECIPES, SCALES, GraphStatistics, candidates, ranking
+from kgflow.runs.presets import GraphStatistics, candidates, ranking
+from kgflow.runs.recipes import RECIPES, SCALES
 
 # name: entities, relations, facts, queries, and the recipe that was best on validation
 GRAPHS = {
     "nations": (14, 55, 1_592, 909, "filled"),
-    "umls": (135, 46, 5_216, 1_560, "small"),
-    "kinship": (104, 25, 8_544, 3_700, "small"),
+    "umls": (135, 46, 5_216, 1_560, "small-dense"),
     "world": (1_281, 10, 2_974, 3_500, "small-sparse"),
-    "codex-s": (2_034, 42, 32_888, 12_000, "small"),
-    "debian": (4_689, 30, 26_117, 17_000, "small"),
+    "codex-s": (2_034, 42, 32_888, 11_873, "small-dense"),
+    "packages": (2_933, 32, 18_951, 14_090, "small"),
+    "half of packages": (2_933, 32, 9_475, 8_239, "small"),
     "wn18rr": (40_943, 11, 86_835, 103_509, "sparse"),
-    "fb15k-237": (14_541, 237, 272_115, 180_000, "dense"),
-    "humanbio": (349_709, 36, 1_204_965, 900_000, "sparse"),
+    "fb15k-237": (14_541, 237, 272_115, 149_513, "dense"),
+    "humanbio": (349_709, 36, 1_204_965, 725_882, "dense"),
     "one fact": (2, 1, 1, 2, "filled"),
     "huge": (5_000_000, 800, 60_000_000, 30_000_000, "dense"),
 }
@@ -35,10 +36,10 @@ def test_a_graph_gets_its_recipe_in_every_size(name, sizes):
     dims = []
     for preset in PRESETS:
         for found in ranking(graph, preset):
-            settings = RECIPES[found].at(graph, preset)
+            settings = RECIPES[found].at(graph.facts, preset)
             experiment = complete(expand({"data": name, **settings}), name)
             assert experiment.training.epochs >= experiment.training.validate_every
-        dims.append(RECIPES[recipe].at(graph, preset)["model.dim"])
+        dims.append(RECIPES[recipe].at(graph.facts, preset)["model.dim"])
     assert dims[1] < dims[0] < dims[2]
 
 

@@ -11,7 +11,8 @@ import kgflow
 from graphs import make_experiment, random_graph
 from kgflow.errors import KgflowError
 from kgflow.runs.presets import Candidate
-from kgflow.runs.race import FOLDER, LONGEST, Race, RaceState, Trial, with_epochs
+from kgflow.runs.race import FOLDER, LONGEST, Race
+from kgflow.runs.race_state import RaceState, Trial, with_epochs
 from kgflow.runs.start import resume, seconds_of
 from kgflow.training import Interrupted
 

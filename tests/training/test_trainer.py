@@ -11,7 +11,7 @@ from graphs import make_experiment, random_graph
 from kgflow.errors import KgflowError
 from kgflow.models import embedding
 from kgflow.runs.training import resume, run_experiment
-from kgflow.training import Batch, Diverged, Interrupted, epoch_batches
+from kgflow.training import Batch, Callback, Diverged, Interrupted, epoch_batches
 from kgflow.training.checkpoint import TrainingState
 
 DATA = random_graph(entities=30, facts=200)
@@ -36,7 +36,7 @@ def after(batches):
     return lambda: next(count) >= batches
 
 
-class Silent:
+class Silent(Callback):
     """A callback that does nothing."""
 
     def on_start(self, epoch, batches):

@@ -65,7 +65,7 @@ def test_random_walks_are_powers_of_the_transition_matrix():
     np.add.at(A, (train.h, train.t), 1)
     P = (A + A.T) / np.maximum((A + A.T).sum(1, keepdims=True), 1)
     total, power = np.zeros((E, E)), np.eye(E)
-    for _ in range(RandomWalk.STEPS + 1):
+    for _ in range(walk.steps + 1):
         total, power = total + 0.2 * power, 0.8 * power @ P
     h = np.array([3, 0, 3])
     np.testing.assert_allclose(walk(h), np.log(total[h] + 1e-7), rtol=1e-4)

@@ -20,7 +20,10 @@ def _print_formats(wanted: bool) -> None:
 def export(
     run: RunPath,
     format: Annotated[  # noqa: A002
-        str, typer.Option(help="Name of the export format, such as npz; --formats lists all.")
+        str,
+        typer.Option(
+            "--format", "--to", help="Name of the export format, such as npz; --formats lists all."
+        ),
     ],
     out: Annotated[
         str,
@@ -42,7 +45,7 @@ def export(
     device: Device = "cpu",
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Export embeddings, key vectors or predicted triples of a run for other programs.
+    """Export embeddings, key vectors, predicted triples or the whole run for other programs.
 
     Example: kgflow export runs/world --format projector --out world-vectors
     """

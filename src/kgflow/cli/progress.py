@@ -53,7 +53,7 @@ class ProgressBar(Callback):
         spent = time.monotonic() - self.began
         left = spent / max(1e-9, done - self.first) * (self.epochs - done)
         if self.limit is not None:
-            left = max(0.0, min(left, self.limit - spent))
+            left = max(0.0, self.limit - spent)
         self.bar.update(self.task, completed=done, note=f"{self.mrr}{clock(left)} left")
 
     def on_epoch(self, record: Record) -> None:

@@ -111,15 +111,18 @@ class OutputOptions:
 
     out: Path | None = option(None, "Run directory. Default: runs/DATA-MODEL-DATE.")
     force: bool = option(False, "Replace an existing run.")
-    tensorboard: Path | None = option(None, "Directory for TensorBoard event files.")
+    track: list[str] | None = option(
+        None,
+        "Tracker: tensorboard, mlflow or wandb, if need be with =DIRECTORY, =URI or =PROJECT"
+        " (repeatable).",
+        metavar="NAME[=PLACE]",
+    )
 
     def callbacks(self) -> list["Callback"]:
-        """Return the callbacks that write further files."""
-        if self.tensorboard is None:
-            return []
-        from kgflow.training.callbacks import TensorBoard
+        """Return the trackers."""
+        from kgflow.training import make_tracker
 
-        return [TensorBoard(self.tensorboard)]
+        return [make_tracker(text) for text in self.track or ()]
 
 
 @option_groups
@@ -211,6 +214,6 @@ def _given(options: SettingOptions | FileOptions | OutputOptions) -> dict[str, A
 
 def _check_resume(given: dict[str, Any]) -> None:
     for name, value in given.items():
-        if value is not None and name != "tensorboard":
+        if value is not None and name != "track":
             flag = name if name == "DATA" else f"--{name.replace('_', '-')}"
             raise KgflowError(f"{flag} cannot be combined with --resume: a run keeps its settings")

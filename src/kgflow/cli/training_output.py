@@ -66,7 +66,8 @@ def show_training(run: "Run", json: bool) -> None:
     if run.trials:
         show_trials(run)
     name = " + ".join(member.model.name for member in model.members) or model.name
-    print_note(f"{name}, dim {model.dim}: {width} floats per entity; best epoch {run.best_epoch}")
+    epoch = f"; best epoch {run.best_epoch}" if history else ""
+    print_note(f"{name}, dim {model.dim}: {width} floats per entity{epoch}")
     if metrics:
         rows = [[s, *(found["realistic"][key] for key in METRICS)] for s, found in metrics.items()]
         table("filtered ranking metrics (realistic ties)", ["split", *METRICS.values()], rows)
@@ -77,8 +78,14 @@ def show_training(run: "Run", json: bool) -> None:
 def show_trials(run: "Run") -> None:
     """Print the recipes that took part in a race."""
     rows = [
-        [t["name"], t["mrr"] if t["mrr"] >= 0 else None, t["epochs"], t["seconds"] / 60, t["note"]]
-        for t in run.trials
+        [
+            trial["name"],
+            f"{trial['mrr']:.3f}" if trial["mrr"] >= 0 else "–",
+            trial["epochs"],
+            f"{trial['seconds'] / 60:.1f}",
+            trial["note"],
+        ]
+        for trial in run.trials
     ]
     table("recipes", ["recipe", "validation MRR", "epochs", "minutes", ""], rows)
 

@@ -9,12 +9,7 @@ from torch.nn.functional import softplus
 
 from kgflow.kernels.entities import TILE, Interaction, blocks
 from kgflow.kernels.keys import KeyEncoder
-from kgflow.kernels.loss_kernel import (
-    GradientAccumulator,
-    Gradients,
-    Targets,
-    add_softplus_targets,
-)
+from kgflow.kernels.loss_kernel import GradientAccumulator, Gradients, Targets, add_softplus_targets
 
 
 class PairwiseKernel(ABC):

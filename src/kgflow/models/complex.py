@@ -1,7 +1,7 @@
 """Complex-valued models: ComplEx, RotatE and ComplEx with a random x0."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -12,17 +12,16 @@ from torch import Tensor
 from kgflow.flows import (
     Affine,
     ComplexNorm,
-    FactorizedSimilarity,
     Flow,
     InnerProduct,
     Keys,
     Normal,
-    PairwiseSimilarity,
     Point,
     Query,
     Rotation,
     Scaled,
     Scaling,
+    Similarity,
     SquaredWasserstein,
 )
 from kgflow.models.base import Model
@@ -84,7 +83,7 @@ class ComplEx(FlowModel):
         return conjugate(r)
 
 
-NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
+NORMS: Mapping[str, Similarity] = {
     "l1": ComplexNorm(),
     "squared-l2": SquaredWasserstein(),
 }
@@ -206,6 +205,12 @@ class ComplExFlow(ComplexNormalModel):
         """Encode Q = u, a = 0, with u the location and scale of f_r ∘ f_h."""
         u = torch.cat(self.rotated(h, *self.relation.split(r)), dim=-1)
         return Query(u, u.new_zeros(u.shape[:-1]))
+
+    def encode_path(self, h: Tensor, path: Sequence[Tensor]) -> Query:
+        """Location and scale of f_r ∘ f_h are again an entity embedding."""
+        for r in path[:-1]:
+            h = self.encode_query(h, r).Q
+        return self.encode_query(h, path[-1])
 
     def encode_keys(self, t: Tensor) -> Keys:
         """Encode K = u, b = 0, with u the location and scale of f_t."""

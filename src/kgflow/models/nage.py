@@ -9,15 +9,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from kgflow.flows import (
-    BlockNorm,
-    FactorizedSimilarity,
-    Orthogonal,
-    PairwiseSimilarity,
-    Point,
-    SquaredWasserstein,
-    Translation,
-)
+from kgflow.flows import BlockNorm, Orthogonal, Point, Similarity, SquaredWasserstein, Translation
 from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
@@ -58,7 +50,7 @@ class NagEModel(FlowModel):
 
     def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
         super().__init__(entities, relations, dim, **options)
-        norms: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
+        norms: Mapping[str, Similarity] = {
             "l2": BlockNorm(self.dim_multiple),
             "squared-l2": SquaredWasserstein(),
         }

@@ -1,5 +1,7 @@
 """NFE-1 over the complex numbers."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -46,6 +48,12 @@ class NFE1Complex(ComplexNormalModel):
         re, im, scale = self.rotated(h, c, d)
         u = torch.cat([re + p, im + q, scale], dim=-1)
         return Query(2 * u, -u.square().sum(-1))
+
+    def encode_path(self, h: Tensor, path: Sequence[Tensor]) -> Query:
+        """Location and scale of f_r ∘ f_h are again an entity embedding."""
+        for r in path[:-1]:
+            h = self.encode_query(h, r).Q / 2
+        return self.encode_query(h, path[-1])
 
     def encode_keys(self, t: Tensor) -> Keys:
         """Encode K = u, b = -|u|², with u the location and scale of f_t."""

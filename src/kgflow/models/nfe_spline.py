@@ -10,8 +10,8 @@ from torch import Tensor
 from kgflow.flows import (
     Affine,
     Basis,
-    FactorizedSimilarity,
     PaperWasserstein,
+    Similarity,
     Spline,
     SquaredWasserstein,
     TwoPiece,
@@ -20,7 +20,7 @@ from kgflow.models.card import ALL_PATTERNS, Card, Variant
 from kgflow.models.flow_model import RandomFlowModel
 from kgflow.models.options import Option, RandomVariableOptions
 
-FORMS: Mapping[str, FactorizedSimilarity] = {
+FORMS: Mapping[str, Similarity] = {
     "oriented": SquaredWasserstein(),
     "paper": PaperWasserstein(),
 }

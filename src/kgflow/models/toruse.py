@@ -7,20 +7,12 @@ from typing import Literal
 from pydantic import Field
 from torch import Tensor, nn
 
-from kgflow.flows import (
-    FactorizedSimilarity,
-    MobiusRing,
-    PairwiseSimilarity,
-    Point,
-    TorusChord,
-    TorusNorm,
-    Translation,
-)
+from kgflow.flows import MobiusRing, Point, Similarity, TorusChord, TorusNorm, Translation
 from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
-NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
+NORMS: Mapping[str, Similarity] = {
     "l1": TorusNorm(1),
     "l2": TorusNorm(2),
     "el2": TorusChord(),

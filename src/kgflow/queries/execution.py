@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgflow.errors import KgflowError
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import Ids
 from kgflow.kernels import blocks
@@ -20,12 +19,6 @@ from kgflow.queries.tree import (
     children,
 )
 
-BEAM = 512
-"""Intermediate entities whose facts are scored, unless the graph is small."""
-SMALL = 4096
-"""Number of entities up to which all intermediate entities are scored."""
-MAX_ANYTHING = 50_000
-"""Number of entities up to which an unconstrained variable is evaluated."""
 CELLS = 2**20
 """Probabilities held at a time."""
 
@@ -158,24 +151,15 @@ class Executor:
         known: Known facts, None to count none.
         facts: Probabilities of all facts, None for a plain join of known facts.
         existential: Key of `EXISTENTIALS`.
-        beam: Number of intermediate entities whose facts are scored; all if there are at most
-            `SMALL`, or if it is None.
+        beam: Number of intermediate entities whose facts are scored, None for all.
         cells: Probabilities held at a time.
     """
 
     known: KnownFacts
     facts: FactProbabilities | None = None
     existential: str = "max"
-    beam: int | None = BEAM
+    beam: int | None = None
     cells: int = CELLS
-
-    def __post_init__(self) -> None:
-        if self.beam is not None and self.beam < 1:
-            raise KgflowError(f"beam is {self.beam}: give 1 or more")
-        if self.existential not in EXISTENTIALS:
-            raise KgflowError(
-                f"existential is '{self.existential}': give {', '.join(EXISTENTIALS)}"
-            )
 
     @property
     def entities(self) -> int:
@@ -190,7 +174,6 @@ class Executor:
             rows[0, node.entity] = 1
             return Evaluation(rows)
         if isinstance(node, Anything):
-            self._check_anything()
             return Evaluation(np.ones((1, self.entities)))
         if isinstance(node, Projection):
             return self._project(found[0], node.relation)
@@ -201,13 +184,6 @@ class Executor:
             return Evaluation(1 - _product([1 - rows for rows in rows_of]), found)
         # The upper bound of a negation is one minus the lower bound, and the other way round.
         return Evaluation(1 - (rows_of[0][[0, 2, 1]] if len(rows_of[0]) > 1 else rows_of[0]), found)
-
-    def _check_anything(self) -> None:
-        if self.facts is not None and self.entities > MAX_ANYTHING:
-            raise KgflowError(
-                f"a variable of the query may be any of {self.entities:,} entities: connect it with"
-                f" a name (up to {MAX_ANYTHING:,} entities are tried)"
-            )
 
     def _project(self, child: Evaluation, r: int) -> Evaluation:
         chosen, rest = self._choose(child, r)
@@ -231,7 +207,7 @@ class Executor:
         possible = np.flatnonzero(child.high > 0)
         if self.facts is None:
             return possible[:0], None
-        if self.beam is None or self.entities <= SMALL or len(possible) <= self.beam:
+        if self.beam is None or len(possible) <= self.beam:
             return possible, None
         limit = self.facts.limit(possible, r)
         # Ties are broken by the upper bound.

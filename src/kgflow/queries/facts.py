@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import expit
 
-from kgflow.data import Dataset, QueryIndex
+from kgflow.data import QueryIndex
 from kgflow.evaluation import Scorer
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import Ids
@@ -48,16 +48,20 @@ class FactProbabilities:
 
     Args:
         scorer: Scorer of the model, with the known facts.
-        data: Data set from which the chance that an answer is missing is estimated.
         calibration: Calibration of scores to the second factor.
+        missing: The first factor; None for 1.
         model_only: Whether nothing counts as known: every fact has the second factor only.
     """
 
     def __init__(
-        self, scorer: Scorer, data: Dataset, calibration: Calibration, model_only: bool = False
+        self,
+        scorer: Scorer,
+        calibration: Calibration,
+        missing: MissingAnswerProbability | None = None,
+        model_only: bool = False,
     ) -> None:
-        self.scorer, self.calibration, self.model_only = scorer, calibration, model_only
-        self._missing = MissingAnswerProbability(data)
+        self.scorer, self.calibration = scorer, calibration
+        self.missing, self.model_only = None if model_only else missing, model_only
 
     def __call__(self, h: Ids, r: int) -> Floats:
         """Return P of all entities as answers to (h, r, ?) of heads ``(B,)``: ``(B, E)``."""
@@ -66,21 +70,21 @@ class FactProbabilities:
         calibrator = self.calibration.by_relation.get(r, self.calibration.common)
         score += self.calibration.margin
         P: Floats = expit(calibrator(score))
+        P *= self.limit(h, r).astype(P.dtype)[:, None]
         if self.model_only:
             return P
-        P *= self.limit(h, r).astype(P.dtype)[:, None]
         row, tail = self.scorer.known_answers(h, relation)
         P[row.cpu().numpy(), tail.cpu().numpy()] = 1
         return P
 
     def limit(self, h: Ids, r: int) -> Floats:
         """Return what no unknown fact of the queries (h, r, ?) exceeds, ``(B,)``."""
-        return np.ones(len(h)) if self.model_only else self._missing(h, np.full_like(h, r))
+        return np.ones(len(h)) if self.missing is None else self.missing(h, np.full_like(h, r))
 
     def of_triples(self, h: Ids, r: Ids, t: Ids) -> Floats:
         """Return P of facts of ids, ``(N,)`` each: ``(N,)``."""
         score = self.scorer.score_triples(h, r, t).double().numpy()
         P = self.calibration.probability(score, r)
-        if self.model_only:
-            return P
-        return np.where(self.scorer.known.contains(h, r, t), 1.0, P * self._missing(h, r))
+        if self.missing is not None:
+            P *= self.missing(h, r)
+        return P if self.model_only else np.where(self.scorer.known.contains(h, r, t), 1.0, P)

@@ -184,7 +184,7 @@ def _projection(
 ) -> Iterator[str]:
     R = len(data.relations)
     if isinstance(node.child, Anchor):
-        other = quoted(data.entities[node.child.entity])
+        other = quoted(_readable(node.child.entity, data))
     else:
         name = next(names)
         yield from _patterns(node.child, name, names, data)
@@ -192,6 +192,13 @@ def _projection(
     relation = quoted(data.relations[node.relation % R])
     ends = (other, f"?{variable}") if node.relation < R else (f"?{variable}", other)
     yield f"{ends[0]} {relation} {ends[1]}"
+
+
+def _readable(entity: int, data: Dataset) -> str:
+    """Return the label of an entity if no other one has it, or else its name."""
+    name, label = data.entities[entity], data.label(entity)
+    unique = label not in data.entities and [*data.labels.values()].count(label) == 1
+    return label if unique else name
 
 
 def quoted(name: str) -> str:

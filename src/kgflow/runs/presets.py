@@ -1,10 +1,9 @@
-"""Presets: complete settings for a graph, chosen by its statistics from a table of recipes."""
+"""Presets: complete settings for a graph, chosen by its statistics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +13,23 @@ from kgflow.data import Dataset
 from kgflow.data.statistics import MANY
 from kgflow.errors import KgflowError, suggest
 from kgflow.runs.build import complete
+from kgflow.runs.recipes import RECIPES
 
-SCALES = {"fast": (0.5, 0.5), "auto": (1.0, 1.0), "best": (2.0, 1.5), "paper": (1.0, 1.0)}
-"""Factors of the dimension and of the epochs."""
+FEW_ANSWERS = 2.0
+"""Mean number of answers of a query below which distances with DURA beat inner products with N3.
+
+It is 1.7 for wn18rr and world, 2.3 for half of a graph of packages, where they do not.
+"""
+MANY_FACTS = 10.0
+"""Training facts per entity from which a small graph needs a weaker regularizer."""
+FILLED = 0.1
+"""Share of all entities among the answers of a query from which binary cross entropy is better."""
+FEW_ENTITIES = 5_000
+"""Entities up to which the cross entropy over all of them costs no more than over a sample."""
+WEIGHT_FACTOR = 3
+"""Factor of the weaker and the stronger regularizer in a race."""
+MANY_RELATIONS = 100
+"""Relations from which relation prediction is worth its time in a long training."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +61,8 @@ class GraphStatistics:
         Example:
             >>> from kgflow.data import load
             >>> found = GraphStatistics.of(load("world"))
-            >>> found.entities, found.facts, round(found.facts_per_entity, 1)
-            (1281, 2974, 2.3)
+            >>> found.entities, found.facts, round(found.facts_per_query, 1)
+            (1281, 2974, 1.7)
         """
         index = data.queries("train")
         queries = np.bincount(index.r, minlength=index.relations)
@@ -68,7 +81,7 @@ class GraphStatistics:
 
     @property
     def facts_per_entity(self) -> float:
-        """Mean number of training facts of an entity, each counted once."""
+        """Number of training facts for each entity."""
         return self.facts / max(1, self.entities)
 
     @property
@@ -82,184 +95,6 @@ class GraphStatistics:
         return self.facts_per_query / max(1, self.entities)
 
 
-Settings = dict[str, Any]
-"""Settings by dotted key."""
-
-INFINITE = float("inf")
-DENSE = 4.5
-"""Training facts per entity from which inner products with N3 beat distances with DURA."""
-FILLED = 0.1
-"""Share of all entities among the answers of a query from which binary cross entropy is better."""
-FEW_ENTITIES = 5_000
-"""Entities up to which the cross entropy over all of them costs no more than over a sample."""
-WEIGHT_FACTOR = 3
-"""Factor of the weaker and the stronger regularizer in a race."""
-MANY_RELATIONS = 100
-"""Relations from which relation prediction is worth its time in a long training."""
-AVERAGED = 5
-"""Number of last epochs that the moving average of the weights covers, about."""
-
-
-class Size(NamedTuple):
-    """Dimension, epochs and batch size for graphs up to a number of training facts."""
-
-    facts: float
-    dim: int
-    epochs: int
-    batch_size: int
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """Settings that were best on some graphs, with sizes for small and large ones.
-
-    Args:
-        evidence: Where the settings come from.
-        sizes: Sizes by the number of training facts, ascending.
-        settings: All other settings by dotted key; those that are missing have their defaults.
-    """
-
-    evidence: str
-    sizes: Sequence[Size]
-    settings: Mapping[str, Any]
-
-    def at(self, graph: GraphStatistics, preset: str = "auto") -> Settings:
-        """Return the settings for a graph, at the scale of a preset.
-
-        Example:
-            >>> wordnet = GraphStatistics(40_943, 11, 86_835, queries=100_000)
-            >>> RECIPES["sparse"].at(wordnet, "fast")["model.dim"]
-            128
-        """
-        larger, longer = SCALES[preset]
-        size = next(size for size in self.sizes if graph.facts <= size.facts)
-        epochs = max(1, round(size.epochs * longer))
-        every = max(1, epochs // 8)
-        common = {
-            "model.dim": max(8, int(size.dim * larger) // 8 * 8),
-            "training.epochs": epochs,
-            "training.batch_size": size.batch_size,
-            "training.ema_decay": ema_decay(epochs),
-            "training.validate_every": every,
-            "training.patience": 3,
-        }
-        return common | dict(self.settings)
-
-
-def ema_decay(epochs: int) -> float:
-    """Return a decay of the moving average of weights that suits the number of epochs.
-
-    Example:
-        >>> [ema_decay(epochs) for epochs in (4, 10, 25, 100)]
-        [0.0, 0.5, 0.8, 0.9]
-    """
-    return round(min(0.9, max(0.0, 1 - AVERAGED / epochs)), 2)
-
-
-def _cross_entropy(
-    model: str, lr: float, regularizer: tuple[str, float], loss: Mapping[str, Any]
-) -> Settings:
-    """Return what recipes with a cross entropy have in common."""
-    return {
-        "model.name": model,
-        "model.bidirectional": True,
-        **{f"training.loss.{key}": value for key, value in loss.items()},
-        "training.loss.dropout": 0.0,
-        "training.regularizer.name": regularizer[0],
-        "training.regularizer.weight": regularizer[1],
-        "training.optimizer.name": "adagrad",
-        "training.optimizer.lr": lr,
-        "training.lr_schedule.decay": 1.0,
-    }
-
-
-# Every size: facts up to, dimension, epochs, batch size.
-SMALL = [Size(3_000, 256, 40, 50), Size(20_000, 256, 60, 100), Size(INFINITE, 512, 24, 500)]
-INNER = [
-    Size(600_000, 512, 16, 2000),
-    Size(3_000_000, 128, 8, 4000),
-    Size(INFINITE, 64, 4, 8000),
-]
-DISTANCE = [
-    Size(300_000, 256, 16, 1000),
-    Size(3_000_000, 96, 8, 4000),
-    Size(INFINITE, 48, 4, 8000),
-]
-LONGER = [Size(size.facts, size.dim, 2 * size.epochs, size.batch_size) for size in INNER]
-BCE = [Size(INFINITE, 128, 80, 64)]
-
-ALL = {"name": "softmax"}
-SAMPLE, LARGER_SAMPLE = (
-    {"name": "sampled-softmax", "num_negatives": number} for number in (2048, 4096)
-)
-
-RECIPES: Mapping[str, Recipe] = MappingProxyType(
-    {
-        "filled": Recipe(
-            "nations: .833 on test (docs/results/small.md); with cross entropy .773 on validation",
-            BCE,
-            {"model.name": "nfe-1"},
-        ),
-        "filled-point": Recipe(
-            "nations: .832 on test (docs/results/small.md)", BCE, {"model.name": "nfe-point"}
-        ),
-        "small": Recipe(
-            "codex-s: .480 on validation (codex-s/bidirectional-complex-flow of the benchmarks)",
-            SMALL,
-            _cross_entropy("complex-flow", 0.1, ("n3", 0.01), ALL),
-        ),
-        "small-complex": Recipe(
-            "codex-s: .484 on validation (codex-s/bidirectional-complex of the benchmarks)",
-            SMALL,
-            _cross_entropy("complex", 0.1, ("n3", 0.01), ALL),
-        ),
-        "small-sparse": Recipe(
-            "world: .83 on validation, .82 with the recipe small",
-            SMALL,
-            _cross_entropy("nfe-1-complex", 0.2, ("dura", 0.1), ALL),
-        ),
-        "dense": Recipe(
-            "fb15k-237: .352 on validation after 10 epochs (docs/results/notes.md)",
-            INNER,
-            _cross_entropy("complex-flow", 0.2, ("n3", 0.05), SAMPLE),
-        ),
-        "relations": Recipe(
-            "fb15k-237: .378 on validation after 60 epochs with n = 1024, behind dense before 20"
-            " (fb15k-237/relations-complex of the benchmarks)",
-            LONGER,
-            _cross_entropy("complex", 0.2, ("n3", 0.05), SAMPLE)
-            | {"training.relation_prediction_weight": 4.0},
-        ),
-        "sparse": Recipe(
-            "wn18rr: .477 on validation after 12 epochs with n = 192, .495 after 30 with n = 384"
-            " (wn18rr/bidirectional-nfe-1-complex of the benchmarks)",
-            DISTANCE,
-            _cross_entropy("nfe-1-complex", 0.3, ("dura", 0.3), LARGER_SAMPLE),
-        ),
-        "sparse-quaternion": Recipe(
-            "wn18rr: .487 on validation after 24 epochs with n = 512 (docs/results/notes.md)",
-            DISTANCE,
-            _cross_entropy("nfe-1-quaternion", 0.3, ("dura", 0.3), LARGER_SAMPLE),
-        ),
-        "paper": Recipe(
-            "Tables 6 and 7 of the paper; fb15k-237: .345 on test, .355 in the paper"
-            " (docs/results/notes.md)",
-            [Size(INFINITE, 1024, 50, 1024)],
-            {
-                "model.name": "nfe-1",
-                "training.batches": "facts",
-                "training.ema_decay": 0.0,
-                "training.loss.margin": 2.0,
-                "training.loss.dropout": 0.0,
-                "training.optimizer.lr": 0.001,
-                "training.lr_schedule.decay": 0.93,
-            },
-        ),
-    }
-)
-"""Recipes by name."""
-
-
 def ranking(graph: GraphStatistics, preset: str = "auto") -> list[str]:
     """Return the recipes that may suit a graph, the most probable first.
 
@@ -267,16 +102,19 @@ def ranking(graph: GraphStatistics, preset: str = "auto") -> list[str]:
         >>> ranking(GraphStatistics(entities=40_943, relations=11, facts=86_835, queries=120_000))
         ['sparse', 'sparse-quaternion', 'dense']
         >>> ranking(GraphStatistics(entities=14, relations=55, facts=1_592, queries=900))
-        ['filled', 'filled-point', 'small']
+        ['filled', 'filled-point', 'small-dense']
     """
     if preset == "paper":
         return ["paper"]
     if graph.filled >= FILLED:
-        return ["filled", "filled-point", "small"]
-    sparse = graph.facts_per_entity < DENSE
+        return ["filled", "filled-point", "small-dense"]
+    sparse = graph.facts_per_query < FEW_ANSWERS
+    if graph.entities <= FEW_ENTITIES and sparse:
+        return ["small-sparse", "small", "small-dense"]
+    if graph.entities <= FEW_ENTITIES and graph.facts_per_entity >= MANY_FACTS:
+        return ["small-dense", "small-dense-complex", "filled"]
     if graph.entities <= FEW_ENTITIES:
-        best = "small-sparse" if sparse else "small"
-        return [best, *(x for x in ("small-complex", "small", "small-sparse") if x != best)]
+        return ["small", "small-complex", "small-sparse"]
     if sparse:
         return ["sparse", "sparse-quaternion", "dense"]
     # Relation prediction needs many epochs and relations.
@@ -328,7 +166,7 @@ def candidates(
     names = ranking(graph, preset)
     found = []
     for name in names if race else names[: 2 if preset == "best" else 1]:
-        settings = expand(RECIPES[name].at(graph, preset))
+        settings = expand(RECIPES[name].at(graph.facts, preset))
         if "name" in values.get("model", {}):
             settings["model"].pop("bidirectional", None)  # which not every model has
         experiment = complete(merge(settings, values), source)

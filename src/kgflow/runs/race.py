@@ -4,19 +4,18 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from kgflow.config import Experiment, Settings, dump, merge
+from kgflow.config import dump
 from kgflow.data import Dataset
-from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.io import write_atomic
 from kgflow.models import Ensemble, Model
 from kgflow.runs.ensemble import ensemble
-from kgflow.runs.presets import Candidate, ema_decay
+from kgflow.runs.presets import Candidate
+from kgflow.runs.race_state import RaceState, Trial, read_race, with_epochs
 from kgflow.runs.run import Run
 from kgflow.runs.store import CONFIG, RACE, check_free, install_run, read_run, run_config
 from kgflow.runs.training import Session, evaluate_and_calibrate
@@ -29,59 +28,6 @@ GAIN = 0.001
 """Validation MRR that a further member of an ensemble must add."""
 LONGEST = 4
 """Largest factor by which a time limit extends the epochs of a recipe."""
-
-
-class Trial(Settings):
-    """A recipe in a race: its own number of epochs, and what was found so far."""
-
-    name: str
-    planned: int
-    mrr: float = -1.0
-    epochs: int = 0
-    seconds: float = 0.0
-    slices: int = 0
-    finished: bool = False
-    note: str = ""
-
-
-class RaceState(Settings):
-    """State of a race, stored after every part of a training.
-
-    Args:
-        limit: Seconds for everything, or None without a limit.
-        reserve: Seconds for the evaluation, the ensemble and the calibration at the end.
-        validation: Seconds of a validation.
-        epoch: Seconds of an epoch of the first recipe.
-        spent: Seconds spent.
-        trials: Recipes with their results, in the order of the preset.
-    """
-
-    limit: float | None = None
-    reserve: float = 0.0
-    validation: float = 0.0
-    epoch: float = 0.0
-    spent: float = 0.0
-    trials: list[Trial]
-
-    @property
-    def best(self) -> list[Trial]:
-        """Trials that were trained, the best first."""
-        return sorted((t for t in self.trials if t.epochs), key=lambda t: -t.mrr)
-
-    def survivors(self, rounds_done: int) -> list[str]:
-        """Return the trials that take part after some rounds: the best half after each.
-
-        Example:
-            >>> found = (("a", 0.2), ("b", 0.3))
-            >>> trials = [Trial(name=n, planned=9, mrr=mrr, epochs=1) for n, mrr in found]
-            >>> state = RaceState(limit=60, trials=trials)
-            >>> state.survivors(0), state.survivors(1)
-            (['a', 'b'], ['b'])
-        """
-        if not rounds_done:
-            return [trial.name for trial in self.trials]
-        keep = math.ceil(len(self.trials) / 2**rounds_done)
-        return [trial.name for trial in self.best[:keep]]
 
 
 class Race:
@@ -142,6 +88,9 @@ class Race:
     ) -> Run:
         """Run the race to its end, and return the run that it made."""
         self.callbacks, self.stop = callbacks, stop
+        # Calibration needs them; now they cost none of the time that is kept for the end.
+        for module in ("scipy.optimize", "sklearn.isotonic", "sklearn.linear_model"):
+            import_module(module)
         try:
             if self.state.limit is None:
                 for trial in self.state.trials:
@@ -165,6 +114,11 @@ class Race:
     def spent(self) -> float:
         """Seconds since the beginning, without interruptions."""
         return time.monotonic() - self.began
+
+    @property
+    def _left(self) -> float | None:
+        """Seconds until the limit, if there is one."""
+        return None if self.state.limit is None else self.state.limit - self.spent
 
     def save(self) -> None:
         """Store the state."""
@@ -201,7 +155,7 @@ class Race:
         session = Session.reopen(self.place(name), self.device)
         trainer, watch = session.trainer, _Watch(self, trial, began)
         for callback in self.callbacks:
-            callback.on_training(name, trainer.settings.epochs, seconds)
+            callback.on_training(name, trainer.settings.epochs, self._left)
         deadline = None
         if seconds is not None:
             deadline = began + max(seconds - self.state.validation, seconds / 2)
@@ -282,34 +236,3 @@ class _Watch(Callback):
     def on_epoch(self, record: Record) -> None:
         mrr = max(self.trial.mrr, record.get("mrr", -1.0))
         self.update(epochs=int(record["epoch"]), mrr=mrr)
-
-
-def with_epochs(experiment: Experiment, epochs: int) -> Experiment:
-    """Return an experiment with other epochs, with an average and a schedule that fit them.
-
-    Example:
-        >>> fitted = with_epochs(Experiment(data="umls"), 160)
-        >>> round(fitted.training.lr_schedule.decay, 4)  # half as fast as 0.98
-        0.9899
-    """
-    old = experiment.training
-    changes: dict[str, Any] = {"epochs": epochs}
-    if old.ema_decay and ema_decay(epochs):
-        changes["ema_decay"] = ema_decay(epochs)
-    decay = getattr(old.lr_schedule, "decay", None)
-    if decay is not None:
-        changes["lr_schedule"] = {"decay": decay ** (old.epochs / epochs)}
-    values = {key: getattr(experiment, key) for key in Experiment.model_fields}
-    values["training"] = merge(old.model_dump(), changes)
-    return Experiment.model_validate(values)
-
-
-def read_race(directory: Path) -> RaceState:
-    """Read the state of a race, or what a finished one stored in its run."""
-    path = directory / RACE
-    try:
-        return RaceState.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise KgflowError(
-            f"{path} is damaged ({str(error).splitlines()[0]}): start again"
-        ) from None

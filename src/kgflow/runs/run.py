@@ -14,7 +14,7 @@ from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, Progress, no_progress, rank
 from kgflow.evaluation.metrics import Floats
 from kgflow.models import Model
-from kgflow.queries import AskOptions, QueryEngine
+from kgflow.queries.engine import AskOptions, QueryEngine
 from kgflow.runs.answers import Ids, TripleQuery, frame, id_array, triple_ids, triple_names
 from kgflow.runs.build import make_model
 from kgflow.runs.discovery import discover
@@ -255,8 +255,10 @@ class Run:
     @cached_property
     def queries(self) -> QueryEngine:
         """Engine that answers queries of several hops."""
-        predictor = self.predictor
-        return QueryEngine(predictor.scorer, self.data, predictor.calibration)
+        predictor, seed = self.predictor, self.config.seed
+        return QueryEngine(
+            predictor.scorer, self.data, predictor.calibration, self.validation, seed
+        )
 
     def ask(
         self,
@@ -391,7 +393,7 @@ class Run:
                 " training.conformal_fraction=0.3 on a graph with 20 validation triples or more"
             )
         compared = self.compare_nonconformity(coverage, nonconformity)
-        name = compared.smallest
+        name = nonconformity or compared.smallest
         if name not in self._conformal:
             queries, seed = self.data.index(facts), self.config.seed
             score = compared.scores[name]
@@ -409,6 +411,8 @@ class Run:
         self, coverage: float, name: str | None = None, progress: Progress = no_progress
     ) -> Comparison:
         """Compare nonconformity scores, or one, by the sizes of sets on validation triples."""
+        if (coverage, None) in self._comparisons:
+            name = None  # it has all scores
         if (coverage, name) not in self._comparisons:
             temperature, seed = self.predictor.calibration.temperature, self.config.seed
             facts = FitData(self.model, self.data, self.validation.selection, temperature, seed)

@@ -12,7 +12,8 @@ from kgflow.data import Dataset, load
 from kgflow.errors import KgflowError
 from kgflow.runs.forecast import Forecast, measure
 from kgflow.runs.presets import Candidate, candidates
-from kgflow.runs.race import RACE_SHARE, Race, RaceState, Trial
+from kgflow.runs.race import RACE_SHARE, Race
+from kgflow.runs.race_state import RaceState, Trial
 from kgflow.runs.run import Run
 from kgflow.runs.store import is_unfinished
 from kgflow.runs.training import default_directory, run_experiment
@@ -140,7 +141,9 @@ def plan(
         chosen = candidates(values, preset, data, source, race=True)
         if preset != "auto":
             found = measure(chosen[0].experiment, data, device)
-    return Plan(data, chosen, found, limit)
+    made = Plan(data, chosen, found, limit)
+    made.race_state(0.0)  # refuses a time limit that is too short, before anything is written
+    return made
 
 
 def train(

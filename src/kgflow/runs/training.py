@@ -96,7 +96,7 @@ def run_experiment(
     session = Session.new(experiment, data, directory, force, device, preset)
     for callback in callbacks:
         callback.on_training(experiment.model.name, experiment.training.epochs, None)
-    return evaluate_and_calibrate(session.fit(callbacks, stop))
+    return evaluate_and_calibrate(session.fit(callbacks, stop), callbacks)
 
 
 def best_validation(
@@ -124,16 +124,18 @@ def resume(
     session = Session.reopen(Path(directory), device)
     for callback in callbacks:
         callback.on_training(session.run.config.model.name, session.trainer.settings.epochs, None)
-    return evaluate_and_calibrate(session.fit(callbacks, stop))
+    return evaluate_and_calibrate(session.fit(callbacks, stop), callbacks)
 
 
-def evaluate_and_calibrate(run: Run) -> Run:
+def evaluate_and_calibrate(run: Run, callbacks: Sequence[Callback] = ()) -> Run:
     """Write the metrics of the validation and test splits and the calibration of a run."""
     for split in ("valid", "test"):
         if len(run.data.split(split)):
             write_metrics(run.directory, split, run.evaluate(split).to_dict())
     if len(run.data.valid):
         run.calibrate()
+    for callback in callbacks:
+        callback.on_end(run.directory.name, run.config.model_dump(mode="json"), run.metrics)
     return run
 
 

@@ -95,6 +95,80 @@ class Explanation(_Response):
     reasons: list[Reason]
 
 
+class WitnessFact(_Response):
+    """A fact that makes an answer probable, or whose absence does."""
+
+    head: str
+    relation: str
+    tail: str
+    probability: float
+    known: bool
+    negated: bool
+
+
+class Witness(_Response):
+    """Facts that lead to an answer, and the entities they give to variables."""
+
+    text: str
+    facts: list[WitnessFact]
+    entities: dict[str, str]
+
+
+class QueryAnswer(_Response):
+    """An answer to a query of several hops."""
+
+    rank: int
+    answer: str
+    name: str
+    probability: float
+    known: Annotated[bool, Field(description="Whether it follows from known facts alone.")]
+    exact: Annotated[bool, Field(description="Whether the probability is exact.")]
+    witness: Witness
+
+
+class QueryVertex(_Response):
+    """A variable or a name of a query."""
+
+    id: int
+    label: str
+    kind: Literal["answer", "variable", "name"]
+
+
+class QueryEdge(_Response):
+    """A relation from source to target, or back if inverse."""
+
+    source: int
+    target: int
+    relation: str
+    inverse: bool
+    negated: bool
+    alternative: Annotated[bool, Field(description="Whether it is a part of a UNION.")]
+
+
+class QueryDrawing(_Response):
+    """A query as a graph."""
+
+    nodes: list[QueryVertex]
+    edges: list[QueryEdge]
+
+
+class QueryAnswers(_Response):
+    """Answers to a query of several hops, best first."""
+
+    query: str
+    shape: str
+    exact: Annotated[bool, Field(description="Whether no other entity is more probable.")]
+    bound: Annotated[float, Field(description="Upper bound of the probabilities of all others.")]
+    answers: list[QueryAnswer]
+    graph: QueryDrawing
+
+
+class QueryExamples(_Response):
+    """Queries that have answers."""
+
+    queries: list[str]
+
+
 class Rule(_Response):
     """A rule with the evidence of the model and of the graph."""
 

@@ -10,6 +10,7 @@ from kgflow.training.losses.softmax import SampledSoftmax, Softmax
 from kgflow.training.losses.terms import RelationPrediction, Sum, Term
 from kgflow.training.optimizers import Cosine, Exponential, LrScheduleSettings, OptimizerSettings
 from kgflow.training.regularizers import N3, Dura, RegularizerSettings
+from kgflow.training.trackers import MLflow, TensorBoard, Tracker, WeightsAndBiases, make_tracker
 from kgflow.training.trainer import Diverged, Interrupted, Trainer
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Loss",
     "LossSettings",
     "LrScheduleSettings",
+    "MLflow",
     "MarginRanking",
     "OneVsAll",
     "OptimizerSettings",
@@ -36,11 +38,15 @@ __all__ = [
     "SelfAdversarial",
     "Softmax",
     "Sum",
+    "TensorBoard",
     "Term",
+    "Tracker",
     "Trainer",
+    "WeightsAndBiases",
     "best_epoch",
     "epoch_batches",
     "load_model",
+    "make_tracker",
     "read_history",
     "save_model",
 ]

@@ -11,7 +11,12 @@ from kgflow.uncertainty.confidence_intervals import (
     IntervalCoverage,
 )
 from kgflow.uncertainty.conformal import Conformal, check_coverage, fit_conformal
-from kgflow.uncertainty.coverage import Coverage, coverage_of_ranks, measure_coverage
+from kgflow.uncertainty.coverage import (
+    Coverage,
+    coverage_of_ranks,
+    measure_coverage,
+    measure_coverages,
+)
 from kgflow.uncertainty.nonconformity import (
     NONCONFORMITY,
     AdaptiveScore,
@@ -55,6 +60,7 @@ __all__ = [
     "fit_confidence",
     "fit_conformal",
     "measure_coverage",
+    "measure_coverages",
     "relation_clusters",
     "score_candidates",
     "scores_of",

@@ -89,7 +89,8 @@ class RandomWalk:
     .. math:: \log\Big(\epsilon + \sum_{k=0}^{K} c (1 - c)^k (P^k)_{h e}\Big)
 
     with the transition matrix P of the undirected training graph: personalized PageRank (Page,
-    Brin, Motwani, Winograd 1999; restart probability c = 0.2), truncated after K = `STEPS` steps.
+    Brin, Motwani, Winograd 1999; restart probability c = 0.2), truncated after K steps: as many as
+    a random graph of this mean degree needs to reach all entities, and at most `STEPS`.
     """
 
     RESTART, STEPS, FLOOR = 0.2, 6, 1e-7
@@ -98,6 +99,8 @@ class RandomWalk:
         from scipy.sparse import csr_matrix
 
         size = statistics.entities
+        degree = max(2.0, float(statistics.degree.mean()))
+        self.steps = min(self.STEPS, int(np.ceil(np.log(max(size, 2)) / np.log(degree))))
         weight = 1 / np.maximum(statistics.degree, 1)[statistics.source]
         edges = statistics.target, statistics.source
         self.transition = csr_matrix((weight.astype(np.float32), edges), shape=(size, size))
@@ -108,7 +111,7 @@ class RandomWalk:
         walk = np.zeros((self.transition.shape[0], len(start)), dtype=np.float32)
         walk[start, np.arange(len(start))] = self.RESTART
         total = walk
-        for _ in range(self.STEPS):
+        for _ in range(self.steps):
             walk = (1 - self.RESTART) * (self.transition @ walk)
             total = total + walk
         found: Array = np.log(total + self.FLOOR).T[row]

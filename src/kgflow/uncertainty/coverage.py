@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from kgflow.data import QueryIndex
 from kgflow.evaluation import Progress, Ranking, Scorer, no_progress
@@ -14,7 +15,7 @@ from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import Ids
 from kgflow.models import Model
 from kgflow.uncertainty.conformal import Conformal
-from kgflow.uncertainty.nonconformity import scores_of
+from kgflow.uncertainty.nonconformity import NonconformityScore, scores_of
 
 DRAWS = 20_000
 """Random draws of the interval of coverage."""
@@ -168,22 +169,55 @@ def measure_coverage(
     `coverage` is the nominal one; `queries` include inverse relations. U and the rounding are drawn
     with the random seed.
     """
-    generator, parts, done = torch.Generator().manual_seed(seed), [], 0
+    return measure_coverages(model, [conformal], queries, known, coverage, seed, progress)[0]
+
+
+def measure_coverages(
+    model: Model,
+    conformals: Sequence[Conformal],
+    queries: QueryIndex,
+    known: QueryIndex,
+    coverage: float,
+    seed: int = 1,
+    progress: Progress = no_progress,
+) -> list[Coverage]:
+    """Measure the coverage of several kinds of prediction sets, as `measure_coverage` of each."""
+    generator, done = torch.Generator().manual_seed(seed), 0
+    parts: list[list[tuple[Bools, Ids]]] = [[] for _ in conformals]
+    columns: list[tuple[Ids, Ids, Ids]] = []
     # All random numbers are drawn at once, so that they do not depend on the batch size.
     total = int(queries.counts.sum())
     drawn = torch.rand(2, total, generator=generator, dtype=torch.float64)
-    nonconformity = conformal.nonconformity
     for found in Scorer(model, known).answers(queries, progress):
         u, round_up = drawn[:, done : done + len(found.t)]
         done += len(found.t)
-        limit = torch.from_numpy(conformal.thresholds(found.r, coverage, round_up.numpy()))
-        u, limit = u.to(found.S.device), limit.to(found.S.device)
-        S = scores_of(nonconformity, found.h, found.r, found.S)
-        inside = nonconformity(S, torch.from_numpy(found.t).to(S.device), u) <= limit
-        sizes = nonconformity.sizes(S, limit, u)
-        parts.append((found.h, found.r, found.t, inside.cpu().numpy(), sizes.cpu().numpy()))
-    h, r, t, covered, size = (np.concatenate(x) for x in zip(*parts, strict=True))
-    return Coverage(coverage, conformal, h, r, t, covered, size, queries.relations // 2)
+        columns.append((found.h, found.r, found.t))
+        scored: dict[NonconformityScore, Tensor] = {}
+        for conformal, part in zip(conformals, parts, strict=True):
+            score = conformal.nonconformity
+            if score not in scored:
+                scored[score] = scores_of(score, found.h, found.r, found.S)
+            limit = torch.from_numpy(conformal.thresholds(found.r, coverage, round_up.numpy()))
+            part.append(_sets(score, scored[score], found.t, limit, u))
+    h, r, t = (np.concatenate(x) for x in zip(*columns, strict=True))
+    return [
+        Coverage(coverage, conformal, h, r, t, *_join(part), queries.relations // 2)
+        for conformal, part in zip(conformals, parts, strict=True)
+    ]
+
+
+def _join(parts: Sequence[tuple[Bools, Ids]]) -> tuple[Bools, Ids]:
+    covered, size = zip(*parts, strict=True)
+    return np.concatenate(covered), np.concatenate(size)
+
+
+def _sets(
+    score: NonconformityScore, S: Tensor, t: Ids, limit: Tensor, u: Tensor
+) -> tuple[Bools, Ids]:
+    """Return whether sets contain the answers, and the sizes of the sets, ``(P,)`` each."""
+    u, limit = u.to(S.device), limit.to(S.device)
+    inside = score(S, torch.from_numpy(t).to(S.device), u) <= limit
+    return inside.cpu().numpy(), score.sizes(S, limit, u).cpu().numpy()
 
 
 def coverage_of_ranks(
