@@ -73,7 +73,7 @@ from pathlib import Path
 import kgflow
 
 if not Path("runs/world").exists():
-    kgflow.train("world", dim=32, epochs=40, lr=0.05, out="runs/world")"""
+    kgflow.train("world", "nfe-1", dim=32, epochs=40, lr=0.05, out="runs/world")"""
 
 sphinx_gallery_conf = {
     "examples_dirs": "_build/examples",
