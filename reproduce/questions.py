@@ -23,7 +23,7 @@ from reproduce.results import Record
 from reproduce.running import Result
 from reproduce.study import Shown, Study, table
 
-QUERIES, QUERIES_OF_LARGE_GRAPHS = 60, 20
+QUERIES, QUERIES_OF_LARGE_GRAPHS = 40, 12
 """Queries of each shape, in graphs that are small and in others."""
 BEAM, COVERAGE = 64, 0.9
 """Intermediate entities, and nominal coverage."""
@@ -150,7 +150,11 @@ def reliability(values: Sequence[Floats], queries: Sequence[SampledQuery]) -> di
     ids = np.arange(len(values))
     found = Reliability(ids, z, y, np.ones(len(z)), np.concatenate(answer))
     error = float("nan") if not y.any() else float(np.abs(found.calibration_gaps().mean(0)).sum())
-    return {"ece": error, "expected": float(found.p.sum()) / len(ids), "true": y.sum() / len(ids)}
+    return {
+        "ece": error,
+        "expected": float(found.p.sum()) / len(ids),
+        "true": float(y.sum()) / len(ids),
+    }
 
 
 def coverage(

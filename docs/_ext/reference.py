@@ -208,15 +208,15 @@ def python_page(package):
 def _constant(package, name):
     """Describe a public name that is no class, function or module, by the text below it."""
     value = getattr(import_module(package), name)
-    if callable(value) or inspect.ismodule(value):
+    if inspect.isclass(value) or inspect.isroutine(value) or inspect.ismodule(value):
         return ""
     for module in (m for n, m in list(sys.modules.items()) if n.startswith("kgflow")):
         if vars(module).get(name) is value and hasattr(module, "__file__"):
             text = ModuleAnalyzer.for_module(module.__name__).find_attr_docs().get(("", name))
             if text:
                 body = "".join(f"   {line}\n" for line in text)
-                return f"\n.. py:data:: {package}.{name}\n\n{body}\n"
-    return f"\n.. py:data:: {package}.{name}\n"
+                return f"\n.. py:data:: {name}\n\n{body}\n"
+    return f"\n.. py:data:: {name}\n"
 
 
 # HTTP

@@ -12,11 +12,7 @@ from kgflow.models.card import ALL_PATTERNS, Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
-NORMS: Mapping[str, Similarity] = {
-    "squared-l2": SquaredWasserstein(),
-    "l1": Norm(1),
-    "l2": Norm(2),
-}
+NORMS: Mapping[str, Similarity] = {"squared-l2": SquaredWasserstein(), "l1": Norm(1), "l2": Norm(2)}
 
 CARD = Card("0 ∈ ℝⁿ", "x + e", "x + r", "-‖· - ·‖²", "n", "n", 2013, ALL_PATTERNS - {"symmetry"})
 
