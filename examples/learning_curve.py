@@ -15,13 +15,6 @@ from kgflow.analysis.plots.evaluation import learning_curve
 
 plt.rcParams.update(STYLE)
 with tempfile.TemporaryDirectory() as directory:
-    run = kgflow.train(
-        "world",
-        dim=16,
-        epochs=12,
-        lr=0.05,
-        settings={"training.batch_size": 128},
-        out=f"{directory}/run",
-    )
+    run = kgflow.train("world", "nfe-1", dim=16, epochs=12, lr=0.05, out=f"{directory}/run")
     figure, axes = plt.subplots(figsize=(6.5, 3.8))
     learning_curve(axes, run)

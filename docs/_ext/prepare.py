@@ -80,7 +80,7 @@ def train_run():
     import kgflow
 
     log.info("training the run of the examples")
-    kgflow.train("world", dim=32, epochs=40, lr=0.05, out=RUN)
+    kgflow.train("world", "nfe-1", dim=32, epochs=40, lr=0.05, out=RUN)
 
 
 def setup(app):

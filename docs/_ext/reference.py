@@ -1,8 +1,14 @@
 """Writes the pages of the reference from the library itself."""
 
 import inspect
+import io
+import sys
+from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
+
+import typer
+from sphinx.pycode import ModuleAnalyzer
 
 from public_names import PACKAGES, public_names
 
@@ -71,8 +77,6 @@ def plain(text):
 
 def command_line():
     """Describe every command with its options."""
-    import typer
-
     from kgflow.cli.app import app
 
     program = typer.main.get_command(app)
@@ -82,7 +86,7 @@ def command_line():
         " saved). `--json` prints one JSON object and nothing else; notes and progress bars go to"
         " stderr.\n",
         "```text\nkgflow [--plugin FILE.py] COMMAND [ARGUMENTS] [OPTIONS]\n```\n",
-        _options(program, {}),
+        _options(program),
     ]
     for name, command in program.commands.items():
         parts.append(_command(f"kgflow {name}", command))
@@ -98,9 +102,10 @@ def _command(name, command):
     usage = "" if hasattr(command, "commands") else f"{name} {arguments} [OPTIONS]"
     parts = [f"{level} {name}\n", text.strip() + "\n"]
     if usage:
-        shown = f"{usage}\n\n# {example.strip()}" if example else usage
-        parts.append(f"```text\n{shown}\n```\n")
-    parts.append(_options(command, _flag_help() if name == "kgflow train" else {}))
+        parts.append(f"```text\n{usage}\n```\n")
+    if example:
+        parts.append(f"Example:\n\n```sh\n{example.strip()}\n```\n")
+    parts.append(_options(command))
     return "\n".join(parts)
 
 
@@ -112,37 +117,36 @@ def _is_argument(parameter):
     return not parameter.opts[0].startswith("-")
 
 
-def _flag_help():
-    """Return the help of the flags that are settings."""
-    from kgflow.cli.train import FLAGS
-    from kgflow.config import entries
-
-    found = {entry.key: entry for entry in reversed(list(entries()))}
-    return {flag: found[key] for flag, key in FLAGS.items()}
+def _fill_help(command):
+    """Let a command write the help of options that it takes from elsewhere."""
+    context = typer.Context(command, info_name=command.name)
+    with redirect_stdout(io.StringIO()):
+        command.format_help(context, context.make_formatter())
 
 
-def _options(command, settings):
+def _options(command):
+    _fill_help(command)
     panels = {}
     for parameter in command.params:
         if parameter.name == "help" or getattr(parameter, "hidden", False):
             continue
         panel = getattr(parameter, "rich_help_panel", None) or ""
-        panels.setdefault(panel, []).append(_option(parameter, settings.get(parameter.name)))
+        panels.setdefault(panel, []).append(_option(parameter))
     parts = []
     for panel, rows in panels.items():
         title = panel or ("Arguments and options" if len(panels) > 1 else "")
-        parts.append((f"**{title}**\n\n" if title else "") + table(("", "", "default"), rows))
+        parts.append(
+            (f"**{title}**\n\n" if title else "") + table(("option", "meaning", "default"), rows)
+        )
     return "\n".join(parts)
 
 
-def _option(parameter, entry):
+def _option(parameter):
     names = [*parameter.opts, *parameter.secondary_opts]
     if _is_argument(parameter):
         names = [parameter.metavar or parameter.name.upper()]
     elif not getattr(parameter, "is_flag", False):
         names[-1] += f" {parameter.metavar or _value(parameter)}"
-    if entry is not None:
-        return [f"`{', '.join(names)}`", entry.description, f"`{entry.default}`"]
     default = parameter.default
     shown = "" if default in (None, False, (), []) or callable(default) else f"`{default}`"
     if "Sentinel" in str(default) or "UNSET" in str(default):
@@ -193,11 +197,26 @@ def python_page(package):
     elsewhere = sorted(n for n in names if public_names()[n] != f"{package}.{n}")
     rows = (f"{{py:obj}}`{package}.{name} <{public_names()[name]}>`" for name in elsewhere)
     also = f"\nAlso: {', '.join(rows)}.\n" if elsewhere else ""
+    constants = "".join(_constant(package, n) for n in names if n not in elsewhere)
     left_out = f"   :exclude-members: {', '.join(elsewhere)}\n" if elsewhere else ""
     return (
         f"# {TITLES[package]}\n{also}\n```{{eval-rst}}\n.. automodule:: {package}\n"
-        f"   :members:\n{left_out}   :show-inheritance:\n```\n"
+        f"   :members:\n{left_out}   :show-inheritance:\n{constants}```\n"
     )
+
+
+def _constant(package, name):
+    """Describe a public name that is no class, function or module, by the text below it."""
+    value = getattr(import_module(package), name)
+    if inspect.isclass(value) or inspect.isroutine(value) or inspect.ismodule(value):
+        return ""
+    for module in (m for n, m in list(sys.modules.items()) if n.startswith("kgflow")):
+        if vars(module).get(name) is value and hasattr(module, "__file__"):
+            text = ModuleAnalyzer.for_module(module.__name__).find_attr_docs().get(("", name))
+            if text:
+                body = "".join(f"   {line}\n" for line in text)
+                return f"\n.. py:data:: {name}\n\n{body}\n"
+    return f"\n.. py:data:: {name}\n"
 
 
 # HTTP

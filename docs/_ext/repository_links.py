@@ -1,12 +1,14 @@
 """Links from pages to files outside docs/, which hold in the repository, made to hold on the site.
 
 The README and its like become their pages, examples their pages in the gallery; the names of other
-files stay as text.
+files stay as text, as do pages of results that have not been printed.
 """
 
 import posixpath
 import re
+from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\[(?P<text>[^\]\n]+)\]\((?P<path>(?:\.\./)+[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 PAGES = {
     "README.md": "index.md",
@@ -26,6 +28,8 @@ def replace(found, folder):
         '[start](../index.md)'
     """
     target = posixpath.normpath(posixpath.join("docs", folder, found["path"]))
+    if target.startswith("docs/results/") and not (ROOT / target).exists():
+        return found["text"]  # of a study that has not been run
     if target.startswith("docs/"):
         return found[0]
     page = PAGES.get(target)

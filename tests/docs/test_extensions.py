@@ -83,6 +83,7 @@ def test_a_block_that_fails_names_the_page_and_the_reason(code, message, tmp_pat
         ("[a](../../examples/custom_model.py)", "[a](../gallery/custom_model.rst)"),
         ("[a](../../examples/demo.py)", "a"),
         ("[a](../../reproduce/study.py#L1)", "a"),
+        ("[a](../results/nothing.md)", "a"),
         ("[a](../training.md#losses)", "[a](../training.md#losses)"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 import kgflow
 from endpoint import serve
 from executed_pages import is_executed
-from kgflow.runs import training
+from kgflow.runs import start
 from prepare import BUILD, ROOT
 from snippets import Workplace, blocks
 
@@ -33,7 +33,7 @@ OTHERS = [p for p in pages() if not is_executed(p) and any(b.runs for b in block
 @pytest.fixture
 def short_trainings(monkeypatch):
     """Train for two epochs in small dimension: what is learned is of no interest."""
-    plain = training.run_experiment
+    plain = start.run_experiment
 
     def short(experiment, *arguments, **options):
         changes = {"epochs": min(2, experiment.training.epochs)}
@@ -43,7 +43,7 @@ def short_trainings(monkeypatch):
         )
         return plain(experiment, *arguments, **options)
 
-    monkeypatch.setattr(training, "run_experiment", short)
+    monkeypatch.setattr(start, "run_experiment", short)
 
 
 def write_facts(path):
