@@ -18,6 +18,7 @@ from reproduce.figures import FiguresStudy
 from reproduce.paper import Table1Study, Table2Study, Table5Study
 from reproduce.prediction_sets import PredictionSetsStudy
 from reproduce.presets import PresetsStudy
+from reproduce.probabilities import ProbabilitiesStudy
 from reproduce.questions import QuestionsStudy
 from reproduce.results import Results
 from reproduce.running import collect, run_plans
@@ -31,6 +32,7 @@ STUDIES: dict[str, type[Study]] = {
         SmallStudy,
         FiguresStudy,
         UncertaintyStudy,
+        ProbabilitiesStudy,
         ConfidenceStudy,
         Table1Study,
         Table2Study,

@@ -12,11 +12,13 @@ from kgflow.data import Dataset, Triples, Vocabulary
 def world(tmp_path_factory):
     """A small run that learned enough of the embedded data set."""
     out = tmp_path_factory.mktemp("rules") / "world"
-    common = {"dim": 32, "epochs": 25, "lr": 0.06, "batch_size": 256}
+    common = {"dim": 32, "epochs": 25, "lr": 0.06}
     return kgflow.train(
         "world",
         **common,
+        model="nfe-1",
         settings={
+            "training.batch_size": 256,
             "training.lr_schedule.decay": 0.95,
             "training.loss.dropout": 0.0,
             "training.ema_decay": 0.0,

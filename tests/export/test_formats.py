@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -12,6 +13,7 @@ import pytest
 import kgflow
 from endpoint import serve
 from graphs import random_graph
+from kgflow.config import Experiment, parse
 from kgflow.data import SPLITS, Triples, Vocabulary, import_files, read_triples
 from kgflow.errors import KgflowError
 from kgflow.export import FORMATS, export
@@ -110,7 +112,8 @@ def test_predicted_triples(run, tmp_path, name):
         else:
             parts = (fact["subject"], fact["predicate"], fact["object"])
         assert tuple(map(term_name, parts)) == (row["head"], row["relation"], row["tail"])
-        assert float(fact["urn:kgflow:probability"].value) == row["probability"]
+        value = fact.get("urn:kgflow:probability")
+        assert (None if value is None else float(value.value)) == row["probability"]
         assert fact[["http://www.w3.org/ns/prov", "wasGeneratedBy"][-1]].value == activity
 
 
@@ -139,6 +142,16 @@ def test_an_endpoint_gets_the_statements_of_the_file(run, tmp_path, monkeypatch,
         export(run, "npz", server.address)
 
 
+def test_predictions_of_unknown_probability_are_marked_as_predicted(tmp_path):
+    run = kgflow.train(random_graph(held_out=0), dim=2, epochs=1, out=tmp_path / "run")
+    assert run.discover(1)["probability"].to_list() == [None]
+    digest = model_digest(run.directory)
+    path = export(run, "apoc", tmp_path / "graph.json", k=1)
+    assert json.loads(path.read_text().splitlines()[-1])["properties"] == {"model": digest}
+    path = export(run, "neo4j-csv", tmp_path / "graph", k=1) / "relationships.csv"
+    assert path.read_text().splitlines()[1].endswith(f",{digest},")
+
+
 @pytest.mark.parametrize(("name", "known"), [("neo4j-csv", False), ("apoc", True)])
 def test_property_graphs_are_read_back(run, tmp_path, name, known):
     out = export(run, name, tmp_path / "graph.jsonl", k=20, known=known)
@@ -156,7 +169,7 @@ def test_property_graphs_are_read_back(run, tmp_path, name, known):
     assert data.types == {e: t for e, t in run.data.types.items() if e in data.entities}
     lines = out.read_text() if out.is_file() else (out / "relationships.csv").read_text()
     for probability in expected["probability"]:
-        assert repr(probability) in lines
+        assert probability is None or repr(probability) in lines
 
 
 def test_a_model_card_is_a_run_and_says_what_it_is(run, tmp_path, monkeypatch, capsys):
@@ -174,7 +187,9 @@ def test_a_model_card_is_a_run_and_says_what_it_is(run, tmp_path, monkeypatch, c
         assert low <= value <= high
         assert name != "mrr" or low < high
     assert model_digest(run.directory) in text
-    assert (run.directory / "config.toml").read_text().strip() in text
+    settings = tomllib.loads(text.split("```toml\n")[1].split("```")[0])
+    again = parse(Experiment, settings, "card").model_dump()
+    assert again == run.config.model_dump(exclude={"run"})
     code = text.split("```python\n")[1].split("```")[0]
     monkeypatch.chdir(tmp_path)
     exec(code, {})

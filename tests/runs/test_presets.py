@@ -36,10 +36,10 @@ def test_a_graph_gets_its_recipe_in_every_size(name, sizes):
     dims = []
     for preset in PRESETS:
         for found in ranking(graph, preset):
-            settings = RECIPES[found].at(graph.facts, preset)
+            settings = RECIPES[found].at(graph.size, preset)
             experiment = complete(expand({"data": name, **settings}), name)
             assert experiment.training.epochs >= experiment.training.validate_every
-        dims.append(RECIPES[recipe].at(graph.facts, preset)["model.dim"])
+        dims.append(RECIPES[recipe].at(graph.size, preset)["model.dim"])
     assert dims[1] < dims[0] < dims[2]
 
 

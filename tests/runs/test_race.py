@@ -14,7 +14,7 @@ from kgflow.runs.presets import Candidate
 from kgflow.runs.race import FOLDER, LONGEST, Race
 from kgflow.runs.race_state import RaceState, Trial, with_epochs
 from kgflow.runs.start import resume, seconds_of
-from kgflow.training import Interrupted
+from kgflow.training import Interrupted, Tracker
 
 DATA = random_graph(entities=12, facts=120)
 PLANNED = 3
@@ -31,8 +31,26 @@ def new_race(directory, names=("nfe-1", "complex", "distmult"), limit=None, **se
     return Race.new(directory, DATA, found, state)
 
 
+class Notes(Tracker, register=False):
+    """Keeps what it is told."""
+
+    def __init__(self):
+        super().__init__()
+        self.logged, self.ended = [], []
+
+    def log(self, metrics, epoch):
+        self.logged.append((epoch, next(iter(metrics))))
+
+    def on_end(self, name, settings, metrics):
+        self.ended.append((name, settings["model"]["name"], metrics))
+
+
 def test_without_a_limit_every_recipe_is_trained_to_its_end(tmp_path):
-    run = new_race(tmp_path / "run").run()
+    notes = Notes()
+    run = new_race(tmp_path / "run").run([notes])
+    assert notes.ended == [("run", run.config.model.name, run.metrics)]
+    prefixes = ("", "complex/", "distmult/")
+    assert notes.logged == [(i, f"{p}loss") for p in prefixes for i in range(1, PLANNED + 1)]
     assert [trial["epochs"] for trial in run.trials] == [PLANNED] * 3
     best = max(trial["mrr"] for trial in run.trials)
     selection = run.validation.selection

@@ -52,7 +52,7 @@ def test_suggestions_are_new_probable_and_about_the_entity(client, served_run):
         assert row["head"] != row["tail"]
         assert row[row["target"]] != "e30"
         assert not row["known"]
-    chances = [row["probability"] for row in rows]
+    chances = [(row["probability"] or 0, row["conditional_probability"]) for row in rows]
     assert chances == sorted(chances, reverse=True)
     best = served_run.predict(
         **{end: rows[0][end] for end in ("head", "tail") if end != rows[0]["target"]},
@@ -61,7 +61,8 @@ def test_suggestions_are_new_probable_and_about_the_entity(client, served_run):
         new=True,
     )
     same = best.filter(best[rows[0]["target"]] == rows[0][rows[0]["target"]])
-    assert same["probability"].item() == pytest.approx(rows[0]["probability"])
+    for name in ("probability", "conditional_probability"):
+        assert same[name].item() == pytest.approx(rows[0][name])
 
 
 def test_rules_of_a_relation_name_it(client, served_run):

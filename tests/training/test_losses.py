@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
-from graphs import batch_of, build, random_graph, random_model
+from graphs import batch_of, build, by_autograd, random_graph, random_model
 from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.kernels import AutogradKeys, SoftmaxKernel, WholeGradient
@@ -97,7 +97,7 @@ def by_step(loss, rows, seed=0):
 def same(model, loss, expected, rows=ROWS, seed=0):
     """The loss, called or stepped, is what is expected, in value and gradient."""
     torch.manual_seed(seed)
-    called = loss(batch_of(loss, rows))
+    called = by_autograd(loss, batch_of(loss, rows))
     want = gradients(model, expected)
     for value, found in ((called.item(), gradients(model, called)), by_step(loss, rows, seed)):
         assert value == pytest.approx(expected.item(), rel=1e-9)
@@ -211,7 +211,7 @@ def test_a_sample_of_all_entities_is_the_whole_loss(model):
     same(
         model,
         SampledSoftmax(model, index, num_negatives=10**6),
-        Softmax(model, index)(Batch.of_queries(index, ROWS)),
+        by_autograd(Softmax(model, index), Batch.of_queries(index, ROWS)),
     )
 
 
@@ -231,7 +231,7 @@ def test_a_sample_of_some_entities_is_the_cross_entropy_among_them():
         at = (ids == t).nonzero().item()
         total = total + share * ((s.exp() * s.new_tensor(weight)).sum().log() - s[at])
     torch.manual_seed(0)
-    assert loss(batch_of(loss, ROWS)).item() == pytest.approx(total.item())
+    assert loss.backward(batch_of(loss, ROWS)) == pytest.approx(total.item())
 
 
 def test_bernoulli_is_by_hand():
@@ -279,7 +279,7 @@ def test_regularizers(kind, naive, names):
     for name in names:
         model = random_model(name, data, dim=8)
         base = OneVsAll(model, index, 1.5)
-        total = base(batch_of(base, ROWS))
+        total = by_autograd(base, batch_of(base, ROWS))
         for h, r, t, share in triples(index, ROWS):
             ids = (torch.tensor(x) for x in (h, r, t))
             tables = (model.entity, model.relation, model.entity)
@@ -287,8 +287,8 @@ def test_regularizers(kind, naive, names):
             total = total + 0.3 * share * naive(model, *rows)
         loss = Sum(base, [kind(model, 0.3)])
         if kind is N3:
-            assert loss(batch_of(loss, ROWS)).item() == pytest.approx(total.item())
-            called = loss(batch_of(loss, ROWS))
+            called = by_autograd(loss, batch_of(loss, ROWS))
+            assert called.item() == pytest.approx(total.item())
             value, found = by_step(loss, ROWS)
             assert value == pytest.approx(called.item())
             for got, want in zip(found, gradients(model, called), strict=True):
@@ -317,7 +317,7 @@ def test_ivr(name):
     data = random_graph(weighted=True)
     index, model = data.queries("train"), random_model(name, data, dim=8)
     base = OneVsAll(model, index, 1.5)
-    total = base(batch_of(base, ROWS))
+    total = by_autograd(base, batch_of(base, ROWS))
     for h, r, t, share in triples(index, ROWS):
         tables = (model.entity, model.relation, model.entity)
         parts = (x.split(x(torch.tensor(i))) for x, i in zip(tables, (h, r, t), strict=True))
@@ -353,7 +353,7 @@ def test_relation_prediction(model):
     data = random_graph(weighted=True)
     model, index = random_model(model, data, dim=4, spread=0.7), data.queries("train")
     base = Softmax(model, index)
-    total, R = base(batch_of(base, ROWS)), torch.arange(len(model.relation))
+    total, R = by_autograd(base, batch_of(base, ROWS)), torch.arange(len(model.relation))
     for h, r, t, share in triples(index, ROWS):
         s = model.score(torch.full_like(R, h), R, torch.full_like(R, t))
         total = total + 0.3 * share * (torch.log(sum(torch.exp(x) for x in s)) - s[r])
@@ -395,7 +395,7 @@ def test_what_is_reported_is_the_whole_sum_or_nothing():
     for base in (Softmax(model, index), OneVsAll(model, index, 1.0)):
         loss = Sum(base, [N3(model, 0.5)])
         whole, told = (
-            loss(batch_of(loss, ROWS)).item(),
+            by_autograd(loss, batch_of(loss, ROWS)).item(),
             loss.backward(batch_of(loss, ROWS), value=False),
         )
         assert told is None or told == pytest.approx(whole)
@@ -422,7 +422,7 @@ def test_dropout_changes_training_only(make, knob):
         for training in (False, True):
             model.train(training)
             torch.manual_seed(0)
-            found.append(make(model, index, **knobs)(Batch.of_queries(index, ROWS)).item())
+            found.append(make(model, index, **knobs).backward(Batch.of_queries(index, ROWS)))
         return found
 
     plain, dropped = values(), values(**{knob: 0.5})

@@ -2,6 +2,8 @@
 
 import gc
 import json
+import struct
+import time
 
 import pytest
 
@@ -12,7 +14,7 @@ from kgflow.training import MLflow, WeightsAndBiases, make_tracker
 
 
 def train(tmp_path, tracker):
-    settings = {"training.loss.label_smoothing": 0.125}
+    settings = {"training.loss.dropout": 0.125}
     return kgflow.train(
         random_graph(), "nfe-1", dim=2, epochs=3, settings=settings, callbacks=[tracker],
         out=tmp_path / "mine",
@@ -22,7 +24,8 @@ def train(tmp_path, tracker):
 @pytest.fixture
 def mlflow(monkeypatch):
     found = pytest.importorskip("mlflow", reason="the extra `mlflow` is not installed")
-    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # newer versions advise a data base
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # for the client of the test
+    monkeypatch.delenv("MLFLOW_ALLOW_FILE_STORE")  # and restored, if the tracker sets it
     return found
 
 
@@ -34,12 +37,11 @@ def runs(mlflow, place):
 
 @pytest.mark.filterwarnings("ignore")  # MLflow's own
 def test_mlflow_gets_epochs_settings_and_metrics(mlflow, tmp_path):
-    place = (tmp_path / "store").as_uri()
-    run = train(tmp_path, make_tracker(f"mlflow={place}"))
-    client, (stored,) = runs(mlflow, place)
+    run = train(tmp_path, make_tracker(f"mlflow={tmp_path / 'store'}"))
+    client, (stored,) = runs(mlflow, (tmp_path / "store").as_uri())
     assert (stored.info.run_name, stored.info.status) == ("mine", "FINISHED")
     assert stored.data.params["model.name"] == "nfe-1"
-    assert stored.data.params["training.loss.label_smoothing"] == "0.125"
+    assert stored.data.params["training.loss.dropout"] == "0.125"
     found = {m.step: m.value for m in client.get_metric_history(stored.info.run_id, "mrr")}
     assert found == {record["epoch"]: record["mrr"] for record in run.history}
     mrr = stored.data.metrics["test.realistic.hits_at_10"]
@@ -57,31 +59,46 @@ def test_an_interrupted_training_is_killed_in_mlflow(mlflow, tmp_path):
     assert (stored.info.status, stored.data.metrics) == ("KILLED", {"loss": 0.5})
 
 
+def test_a_store_that_mlflow_cannot_use_is_refused(mlflow):
+    with pytest.raises(KgflowError, match=r"^MLflow cannot log to nowhere:1 \(.*\): give a dir"):
+        MLflow("nowhere:1")
+
+
+def records(file):
+    """Return the records of an offline run: small ones, which are not divided."""
+    from wandb.proto.wandb_internal_pb2 import Record
+
+    data, place, found = file.read_bytes(), 7, []
+    while place < len(data):
+        size, kind = struct.unpack_from("<HB", data, place + 4)
+        assert kind == 1
+        found.append(Record.FromString(data[place + 7 : place + 7 + size]))
+        place += 7 + size
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_wandb_gets_epochs_settings_and_metrics(tmp_path, monkeypatch):
     pytest.importorskip("wandb", reason="the extra `wandb` is not installed")
-    from wandb.proto import wandb_internal_pb2
-    from wandb.sdk.internal.datastore import DataStore
-
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_DIR", str(tmp_path))
     monkeypatch.setenv("WANDB_SILENT", "true")
     run = train(tmp_path, WeightsAndBiases("mine"))
     (file,) = tmp_path.glob("wandb/offline-run-*/*.wandb")
-    store, records = DataStore(), []
-    store.open_for_scan(str(file))
-    while data := store.scan_data():
-        records.append(wandb_internal_pb2.Record.FromString(data))
+    until = time.monotonic() + 20
+    while not (stored := records(file)) or not stored[-1].HasField("exit"):
+        assert time.monotonic() < until  # the file is written by a process of its own
+        time.sleep(0.05)
     history = [
         {(item.key or ".".join(item.nested_key)): json.loads(item.value_json)
          for item in record.history.item}
-        for record in records if record.HasField("history")
+        for record in stored if record.HasField("history")
     ]  # fmt: skip
     assert [row["mrr"] for row in history] == [record["mrr"] for record in run.history]
-    assert [row["_step"] for row in history] == [1, 2, 3]
-    text = " ".join(str(record) for record in records)
-    assert "label_smoothing" in text
+    assert [row["epoch"] for row in history] == [1, 2, 3]
+    text = " ".join(str(record) for record in stored)
+    assert "dropout" in text
     assert "test.realistic.mrr" in text
 
 

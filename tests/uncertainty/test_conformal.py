@@ -13,6 +13,8 @@ from kgflow.runs.predictor import Predictor
 from kgflow.uncertainty import (
     AdaptiveScore,
     Conformal,
+    MinMaxScore,
+    NegativeScore,
     RankScore,
     SoftmaxScore,
     check_coverage,
@@ -21,7 +23,7 @@ from kgflow.uncertainty import (
     measure_coverage,
 )
 from kgflow.uncertainty.coverage import Coverage, design_effect
-from kgflow.uncertainty.nonconformity import MinMaxScore, NegativeScore, RegularizedAdaptiveScore
+from kgflow.uncertainty.nonconformity import RegularizedAdaptiveScore
 
 CUMULATIVE = {
     "rank": RankScore(),

@@ -63,8 +63,8 @@ def uncertainty(
 ) -> None:
     """Show the certainty of entities and relations, and their entropy changes in nats.
 
-    Certainty is a percentile among the entities or relations of the graph. The plot shows the
-    densities of the given entities, or else entropy change against degree.
+    Certainty is a percentile among entities of the same type or degree, or among relations. The
+    plot shows the densities of the given entities, or else entropy change against degree.
 
     Example: kgflow uncertainty runs/world --entity France --plot france.png
     """
@@ -134,7 +134,7 @@ def _show(found: dict[str, Any]) -> None:
 
 def _show_profile(profile: dict[str, Any]) -> None:
     rows = [
-        ["certainty (percentile)", profile["certainty"]],
+        ["certainty (percentile)", f"{profile['certainty']:.1f} among {profile['among']}"],
         ["entropy change (nats)", profile["entropy_change"]],
         ["per coordinate", profile["per_coordinate"]],
         ["degree", profile["degree"]],

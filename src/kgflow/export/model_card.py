@@ -9,11 +9,12 @@ from typing import Annotated
 from pydantic import Field
 
 from kgflow.analysis.comparison import LEVEL, RESAMPLES, Comparison, bootstrap
+from kgflow.config import Experiment, dump
 from kgflow.data import SPLITS
 from kgflow.evaluation import Evaluation
 from kgflow.export.base import DirectoryFormat
 from kgflow.runs.run import Run
-from kgflow.runs.store import CALIBRATION, CONFIG, model_digest
+from kgflow.runs.store import CALIBRATION, model_digest
 
 CARD = "README.md"
 LEFT_OUT = ("checkpoint", "tensorboard", CARD)
@@ -139,9 +140,10 @@ def _probabilities(run: Run) -> Iterator[str]:
 
 
 def _settings(run: Run) -> Iterator[str]:
-    yield "The whole experiment, which `kgflow train --config` repeats on the same data:\n"
-    text = (run.directory / CONFIG).read_text(encoding="utf-8")
-    yield f"```toml\n{text.strip()}\n```"
+    if not run.config.model.members:
+        yield "As experiment.toml, `kgflow train --config experiment.toml` repeats the training:\n"
+    experiment = Experiment.model_validate(run.config.model_dump(exclude={"run"}))
+    yield f"```toml\n{dump(experiment).decode().strip()}\n```"
 
 
 def _provenance(run: Run) -> Iterator[str]:

@@ -44,10 +44,9 @@ class PredictedTriples(ExportFormat):
             fact = ox.NamedNode(f"{NAMESPACE}fact:{digest}:{row['rank']}")
             head, tail = (node(ox, "entity", row[side]) for side in ("head", "tail"))
             triple = ox.Triple(head, iri(ox, "relation", row["relation"]), tail)
-            probability = ox.Literal(float(row["probability"]))
             yield [
                 *self._describe(ox, fact, triple),
-                ox.Triple(fact, ox.NamedNode(f"{NAMESPACE}probability"), probability),
+                *_probability(ox, fact, row["probability"]),
                 ox.Triple(fact, ox.NamedNode(f"{PREFIXES['prov']}wasGeneratedBy"), activity),
             ]
 
@@ -101,6 +100,13 @@ class SparqlUpdate(PredictedTriples):
             body = "".join(f"{triple} .\n" for several in group for triple in several)
             endpoint.update(f"INSERT DATA {{\n{start}{body}{end}}}")
         return endpoint.shown
+
+
+def _probability(ox: Any, fact: Any, value: float | None) -> list[Any]:  # noqa: ANN401
+    """Return the statement about a probability, none if it is not known."""
+    if value is None:
+        return []
+    return [ox.Triple(fact, ox.NamedNode(f"{NAMESPACE}probability"), ox.Literal(value))]
 
 
 def _provenance(ox: Any, run: Run, activity: Any) -> Iterator[Any]:  # noqa: ANN401

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from kgflow.flows.flow import Flow
 from kgflow.flows.functions import Function, Scaling
-from kgflow.flows.similarities import FactorizedSimilarity, Keys, PairwiseSimilarity, Query
+from kgflow.flows.similarities import Keys, PairwiseSimilarity, Query, Similarity
 
 
 class Orthogonal(Function):
@@ -142,7 +142,7 @@ class TorusNorm(PairwiseSimilarity):
         return -(2**self.p) * (gap.abs() if self.p == 1 else gap.square()).sum(-1)
 
 
-class TorusChord(FactorizedSimilarity):
+class TorusChord(Similarity):
     r""":math:`D(x, y) = -\tfrac14 \|e^{2\pi i x} - e^{2\pi i y}\|^2`, TorusE's eL2 similarity.
 
     The torus is a product of unit circles, and the distance is that of the chord:

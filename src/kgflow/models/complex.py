@@ -12,17 +12,16 @@ from torch import Tensor
 from kgflow.flows import (
     Affine,
     ComplexNorm,
-    FactorizedSimilarity,
     Flow,
     InnerProduct,
     Keys,
     Normal,
-    PairwiseSimilarity,
     Point,
     Query,
     Rotation,
     Scaled,
     Scaling,
+    Similarity,
     SquaredWasserstein,
 )
 from kgflow.models.base import Model
@@ -84,10 +83,7 @@ class ComplEx(FlowModel):
         return conjugate(r)
 
 
-NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
-    "l1": ComplexNorm(),
-    "squared-l2": SquaredWasserstein(),
-}
+NORMS: Mapping[str, Similarity] = {"l1": ComplexNorm(), "squared-l2": SquaredWasserstein()}
 
 ROTATE = Card("1 ∈ ℂⁿᐟ²", "e ⊙ x", "r ⊙ x, |r| = 1", "-Σ|· - ·|", "n", "n//2", 2019, pairwise=True)
 

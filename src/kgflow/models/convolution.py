@@ -17,7 +17,6 @@ from kgflow.models.options import ModelOptions, Option
 FILTER_WIDTH = 9
 """Width of a filter of HypER, as published."""
 
-
 HIDDEN_DROPOUT = "Dropout probability of feature maps and hidden units."
 
 

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from torch import Tensor
 
 from kgflow.flows import (
-    FactorizedSimilarity,
     Flow,
     Function,
     Keys,
-    PairwiseSimilarity,
+    PairwiseInteraction,
     PaperWasserstein,
     Point,
     Query,
+    Similarity,
     SquaredWasserstein,
     Variable,
 )
@@ -43,7 +43,7 @@ class FlowModel(Model):
 
     x0: Variable | Point
     """Initial random variable or point."""
-    D: FactorizedSimilarity | PairwiseSimilarity
+    D: Similarity
     """Similarity of two flows."""
     f_entity: Callable[..., Function]
     """f_h and f_t, of the parts of entity embeddings, each ``(..., n)``."""
@@ -51,8 +51,8 @@ class FlowModel(Model):
     """f_r, of the parts of relation embeddings, each ``(..., n)``."""
 
     @property
-    def interaction_function(self) -> PairwiseSimilarity | None:
-        return self.D if isinstance(self.D, PairwiseSimilarity) else None
+    def interaction_function(self) -> PairwiseInteraction | None:
+        return self.D if isinstance(self.D, PairwiseInteraction) else None
 
     @property
     def is_squared_distance(self) -> bool:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from kgflow.flows import Keys, Query
-from kgflow.models.base import Model, PairwiseInteraction
+from kgflow.flows import Keys, PairwiseInteraction, Query
+from kgflow.models.base import Model
 from kgflow.models.card import NO_FLOW, Card, recommended
 from kgflow.models.options import Option
 

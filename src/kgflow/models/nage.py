@@ -1,7 +1,6 @@
 """NagE: relations as elements of the non-Abelian groups SO(3) and SU(2)."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -9,15 +8,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from kgflow.flows import (
-    BlockNorm,
-    FactorizedSimilarity,
-    Orthogonal,
-    PairwiseSimilarity,
-    Point,
-    SquaredWasserstein,
-    Translation,
-)
+from kgflow.flows import BlockNorm, Orthogonal, Point, SquaredWasserstein, Translation
 from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
@@ -32,15 +23,6 @@ def squared_variant(card: Card) -> Variant:
     return Variant({"norm": "squared-l2"}, squared, recommended(dim=96, dropout=0.1, epochs=50))
 
 
-class NagEOptions(ModelOptions):
-    """Options of NagE."""
-
-    norm: Literal["l2", "squared-l2"] = Field(
-        "l2",
-        description="Norm of the blocks' distances; squared-l2 is a matrix product.",
-    )
-
-
 class NagEModel(FlowModel):
     r"""Orthogonal maps of blocks of `dim_multiple` coordinates, three angles per block.
 
@@ -50,19 +32,22 @@ class NagEModel(FlowModel):
         Yang, Sha, Hong: NagE: Non-Abelian Group Embedding for Knowledge Graphs, CIKM 2020.
     """
 
-    Options = NagEOptions
-    options: NagEOptions
+    class Options(ModelOptions):
+        """Options of NagE."""
+
+        norm: Literal["l2", "squared-l2"] = Field(
+            "l2", description="Norm of the blocks' distances; squared-l2 is a matrix product."
+        )
+
+    options: Options
     entity_parts = ("mu",)
     f_entity = Translation
     x0 = Point(0.0)
 
     def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
         super().__init__(entities, relations, dim, **options)
-        norms: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
-            "l2": BlockNorm(self.dim_multiple),
-            "squared-l2": SquaredWasserstein(),
-        }
-        self.D = norms[self.options.norm]
+        squared = self.options.norm == "squared-l2"
+        self.D = SquaredWasserstein() if squared else BlockNorm(self.dim_multiple)
         self.relation.weight.data.uniform_(-math.pi, math.pi)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:

@@ -1,15 +1,27 @@
 """Conformal prediction sets of queries by name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from kgflow.data import ValidationSplit
 from kgflow.errors import KgflowError
+from kgflow.evaluation import Progress, no_progress
 from kgflow.runs.answers import TripleQuery, id_array
 from kgflow.runs.predictor import Predictor
-from kgflow.uncertainty import Conformal, scores_of
+from kgflow.uncertainty import (
+    Comparison,
+    Conformal,
+    FitData,
+    check_coverage,
+    compare_sizes,
+    fit_conformal,
+    relation_clusters,
+    scores_of,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,6 +71,74 @@ class PredictionSet:
             "nonconformity": self.nonconformity,
             "answers": self.answers.to_dicts(),
         }
+
+
+@dataclass(eq=False)
+class SetCalibration:
+    """Nonconformity scores of a run, and the thresholds from its held-out validation triples.
+
+    Args:
+        predictor: Predictor with the model and its calibration.
+        validation: Triples that scores are fitted and compared on, and held-out ones.
+        seed: Random seed.
+        source: Directory of the run, for messages.
+        ensemble: Whether the run is an ensemble.
+    """
+
+    predictor: Predictor
+    validation: ValidationSplit
+    seed: int
+    source: Path
+    ensemble: bool = False
+    _conformal: dict[str, Conformal] = field(default_factory=dict)
+    _compared: dict[tuple[float, str | None], Comparison] = field(default_factory=dict)
+
+    def conformal(
+        self, coverage: float, by_relation: bool = False, nonconformity: str | None = None
+    ) -> Conformal:
+        """Compute the V of held-out answers, by the score with the smallest sets or by name."""
+        check_coverage(coverage)
+        self._check_held_out()
+        compared = self.compare(coverage, nonconformity)
+        name = nonconformity or compared.smallest
+        if name not in self._conformal:
+            model, data = self.predictor.model, self.predictor.data
+            queries = data.index(self.validation.conformal)
+            self._conformal[name] = fit_conformal(
+                model, compared.scores[name], queries, data.known, seed=self.seed
+            )
+        found = self._conformal[name]
+        if not by_relation:
+            return found
+        clusters = relation_clusters(compared, found, coverage)
+        return replace(found, by_relation=True, clusters=clusters)
+
+    def compare(
+        self, coverage: float, name: str | None = None, progress: Progress = no_progress
+    ) -> Comparison:
+        """Compare nonconformity scores, or one, by the sizes of sets on validation triples."""
+        if (coverage, None) in self._compared:
+            name = None  # it has all scores
+        if (coverage, name) not in self._compared:
+            predictor, facts = self.predictor, self.validation.selection
+            temperature = predictor.calibration.temperature
+            data = FitData(predictor.model, predictor.data, facts, temperature, self.seed)
+            names = () if name is None else (name,)
+            self._compared[coverage, name] = compare_sizes(data, coverage, names, progress)
+        return self._compared[coverage, name]
+
+    def _check_held_out(self) -> None:
+        if len(self.validation.conformal):
+            return
+        if self.ensemble:
+            raise KgflowError(
+                f"{self.source} is an ensemble of runs that held out different validation"
+                " triples: for prediction sets, use runs with the same seed and conformal_fraction"
+            )
+        raise KgflowError(
+            f"{self.source} held out no validation triples for prediction sets: train with"
+            " training.conformal_fraction=0.3 on a graph with 20 validation triples or more"
+        )
 
 
 def prediction_set(

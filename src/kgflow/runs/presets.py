@@ -26,6 +26,8 @@ FILLED = 0.1
 """Share of all entities among the answers of a query from which binary cross entropy is better."""
 FEW_ENTITIES = 5_000
 """Entities up to which the cross entropy over all of them costs no more than over a sample."""
+ENTITY_COST = 3
+"""Cost of an entity in checkpoints and validations, in training facts."""
 WEIGHT_FACTOR = 3
 """Factor of the weaker and the stronger regularizer in a race."""
 MANY_RELATIONS = 100
@@ -78,6 +80,11 @@ class GraphStatistics:
             many_to_many=float(many / max(1, len(index.tails) // 2)),
             confidences=data.train.weight is not None,
         )
+
+    @property
+    def size(self) -> int:
+        """Facts and entities, as far as they determine the time of an epoch."""
+        return self.facts + ENTITY_COST * self.entities
 
     @property
     def facts_per_entity(self) -> float:
@@ -166,7 +173,7 @@ def candidates(
     names = ranking(graph, preset)
     found = []
     for name in names if race else names[: 2 if preset == "best" else 1]:
-        settings = expand(RECIPES[name].at(graph.facts, preset))
+        settings = expand(RECIPES[name].at(graph.size, preset))
         if "name" in values.get("model", {}):
             settings["model"].pop("bidirectional", None)  # which not every model has
         experiment = complete(merge(settings, values), source)

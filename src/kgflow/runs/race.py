@@ -18,7 +18,7 @@ from kgflow.runs.presets import Candidate
 from kgflow.runs.race_state import RaceState, Trial, read_race, with_epochs
 from kgflow.runs.run import Run
 from kgflow.runs.store import CONFIG, RACE, check_free, install_run, read_run, run_config
-from kgflow.runs.training import Session, evaluate_and_calibrate
+from kgflow.runs.training import Session, end_training, evaluate_and_calibrate
 from kgflow.training import Callback, Diverged, Interrupted, Record
 
 FOLDER = "race"
@@ -104,7 +104,7 @@ class Race:
             ) from None
         if not self.state.best:
             raise Diverged(f"no recipe could be trained: {self.state.trials[0].note}")
-        return self._install()
+        return end_training(self._install(), callbacks)
 
     def place(self, name: str) -> Path:
         """Return the run directory of a recipe."""

@@ -13,14 +13,16 @@ SCALES = {"fast": (0.5, 0.5), "auto": (1.0, 1.0), "best": (2.0, 1.5), "paper": (
 
 
 INFINITE = float("inf")
+LARGE = 400_000
+"""Size of a graph from which validations take about as long as epochs, and are fewer."""
 AVERAGED = 5
 """Number of last epochs that the moving average of the weights covers, about."""
 
 
 class Size(NamedTuple):
-    """Dimension, epochs and batch size for graphs up to a number of training facts."""
+    """Dimension, epochs and batch size for graphs up to a size, see `GraphStatistics.size`."""
 
-    facts: float
+    up_to: float
     dim: int
     epochs: int
     batch_size: int
@@ -32,7 +34,7 @@ class Recipe:
 
     Args:
         evidence: Where the settings come from.
-        sizes: Sizes by the number of training facts, ascending.
+        sizes: Dimension, epochs and batch size by the size of the graph, ascending.
         settings: All other settings by dotted key; those that are missing have their defaults.
     """
 
@@ -40,21 +42,21 @@ class Recipe:
     sizes: Sequence[Size]
     settings: Mapping[str, Any]
 
-    def at(self, facts: int, preset: str = "auto") -> Settings:
-        """Return the settings for a number of training facts, at the scale of a preset.
+    def at(self, size: float, preset: str = "auto") -> Settings:
+        """Return the settings for the size of a graph, at the scale of a preset.
 
         Example:
-            >>> RECIPES["sparse"].at(86_835, "fast")["model.dim"]
+            >>> RECIPES["sparse"].at(200_000, "fast")["model.dim"]
             128
         """
         larger, longer = SCALES[preset]
-        size = next(size for size in self.sizes if facts <= size.facts)
-        epochs = max(1, round(size.epochs * longer))
-        every = max(1, epochs // 8)
+        chosen = next(found for found in self.sizes if size <= found.up_to)
+        epochs = max(1, round(chosen.epochs * longer))
+        every = max(1, epochs // (8 if size <= LARGE else 4))
         common = {
-            "model.dim": max(8, int(size.dim * larger) // 8 * 8),
+            "model.dim": max(8, int(chosen.dim * larger) // 8 * 8),
             "training.epochs": epochs,
-            "training.batch_size": size.batch_size,
+            "training.batch_size": chosen.batch_size,
             "training.ema_decay": ema_decay(epochs),
             "training.validate_every": every,
             "training.patience": 3,
@@ -89,19 +91,21 @@ def _cross_entropy(
     }
 
 
-# Every size: facts up to, dimension, epochs, batch size.
-SMALL = [Size(3_000, 256, 40, 50), Size(20_000, 256, 60, 100), Size(INFINITE, 512, 24, 500)]
+# Every size: up to, dimension, epochs, batch size.
+SMALL = [Size(4_000, 256, 40, 50), Size(20_000, 256, 60, 100), Size(INFINITE, 512, 24, 500)]
 INNER = [
-    Size(600_000, 512, 16, 2000),
-    Size(3_000_000, 128, 8, 4000),
+    Size(LARGE, 512, 16, 2000),
+    Size(1_000_000, 256, 12, 2000),
+    Size(4_000_000, 128, 8, 4000),
     Size(INFINITE, 64, 4, 8000),
 ]
 DISTANCE = [
-    Size(300_000, 256, 16, 1000),
-    Size(3_000_000, 96, 8, 4000),
+    Size(LARGE, 256, 16, 1000),
+    Size(1_000_000, 128, 12, 2000),
+    Size(4_000_000, 96, 8, 4000),
     Size(INFINITE, 48, 4, 8000),
 ]
-LONGER = [Size(size.facts, size.dim, 2 * size.epochs, size.batch_size) for size in INNER]
+LONGER = [Size(up_to, dim, 2 * epochs, batch) for up_to, dim, epochs, batch in INNER]
 BCE = [Size(INFINITE, 128, 80, 64)]
 
 ALL = {"name": "softmax"}
@@ -120,15 +124,15 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
             "nations: .832 on test (docs/results/small.md)", BCE, {"model.name": "nfe-point"}
         ),
         "small-dense": Recipe(
-            "umls: .950 on validation, .888 with the weight .05; codex-s: .480"
-            " (codex-s/bidirectional-complex-flow of the benchmarks)",
+            "umls: .950 on validation, .888 with the weight .05, .936 with bidirectional scoring;"
+            " codex-s: .479 (codex-s/dropout-complex-flow of the benchmarks)",
             SMALL,
-            _cross_entropy("complex-flow", 0.1, ("n3", 0.01), ALL),
+            _cross_entropy("complex-flow", 0.1, ("n3", 0.01), ALL) | {"model.bidirectional": False},
         ),
         "small-dense-complex": Recipe(
-            "codex-s: .484 on validation (codex-s/bidirectional-complex of the benchmarks)",
+            "codex-s: .480 on validation (codex-s/dropout-complex of the benchmarks)",
             SMALL,
-            _cross_entropy("complex", 0.1, ("n3", 0.01), ALL),
+            _cross_entropy("complex", 0.1, ("n3", 0.01), ALL) | {"model.bidirectional": False},
         ),
         "small": Recipe(
             "dependencies of 2,933 packages: .566 on validation, .526 with the weight .01",

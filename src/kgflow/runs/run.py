@@ -1,7 +1,6 @@
 """A run directory, opened: evaluation, prediction and calibration of a trained model."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +11,13 @@ from kgflow.config import RunConfig
 from kgflow.data import SPLITS, Dataset, Triples, ValidationSplit, describe, split_validation
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, Progress, no_progress, rank
-from kgflow.evaluation.metrics import Floats
 from kgflow.models import Model
 from kgflow.queries.engine import AskOptions, QueryEngine
-from kgflow.runs.answers import Ids, TripleQuery, frame, id_array, triple_ids, triple_names
+from kgflow.runs.answers import TripleQuery
 from kgflow.runs.build import make_model
+from kgflow.runs.confidence import Confidences
 from kgflow.runs.discovery import discover
-from kgflow.runs.prediction_set import PredictionSet, prediction_set
+from kgflow.runs.prediction_set import PredictionSet, SetCalibration, prediction_set
 from kgflow.runs.predictor import Predictor
 from kgflow.runs.store import (
     model_digest,
@@ -34,32 +33,21 @@ from kgflow.uncertainty import (
     CandidateScores,
     Comparison,
     ConfidenceMetrics,
-    ConfidenceRegression,
-    ConfidenceStatistics,
     Conformal,
     Coverage,
-    FitData,
     IntervalCoverage,
     Reliability,
     calibrate,
-    check_coverage,
     compare_reliability,
-    compare_sizes,
     evaluate_confidence,
-    fit_conformal,
+    fit_truth,
     measure_coverage,
-    relation_clusters,
     score_candidates,
 )
-from kgflow.uncertainty.confidence_intervals import MIN_TRIPLES
 
 if TYPE_CHECKING:
     import polars as pl
 
-INTERVAL_COLUMNS = dict.fromkeys(("head", "relation", "tail"), str) | dict.fromkeys(
-    ("confidence", "low", "high"), float
-)
-"""Columns of the table of confidence intervals."""
 MAX_TRIPLES = 2000
 """Largest number of triples to calibrate on: more take minutes and change little."""
 
@@ -80,9 +68,6 @@ class Run:
 
     def __init__(self, directory: Path, config: RunConfig, data: Dataset, model: Model) -> None:
         self.directory, self.config, self.data, self.model = directory, config, data, model
-        self._conformal: dict[str, Conformal] = {}
-        self._regression: ConfidenceRegression | None = None
-        self._comparisons: dict[tuple[float, str | None], Comparison] = {}
 
     @classmethod
     def open(cls, directory: str | Path, device: str = "cpu") -> "Run":
@@ -172,22 +157,10 @@ class Run:
         self, split: str = "test", progress: Progress = no_progress
     ) -> ConfidenceMetrics:
         """Compute errors of predicted confidences and nDCG of a split."""
-        regression = self.confidence_regression if split == "test" else None
-        return evaluate_confidence(
-            self.model, self.data, self.logit_offset, split, regression, progress
-        )
-
-    @property
-    def confidence_regression(self) -> ConfidenceRegression | None:
-        """Regression of confidences on validation triples; None with too few of them."""
-        if not self._has_confidences:
-            return None
-        if self._regression is None:
-            statistics = ConfidenceStatistics(self.data)
-            self._regression = ConfidenceRegression(
-                self._scores, statistics, *self.validation, self.config.seed
-            )
-        return self._regression
+        fitted = split == "test" and self._confidences.available
+        regression = self._confidences.regression if fitted else None
+        offset = self.logit_offset
+        return evaluate_confidence(self.model, self.data, offset, split, regression, progress)
 
     def confidence_interval(
         self, triples: Sequence[tuple[str, str, str]], coverage: float = 0.9
@@ -197,35 +170,15 @@ class Run:
         Returns:
             A table with the columns head, relation, tail, confidence, low and high.
         """
-        ids = id_array([triple_ids(self.data, *triple) for triple in triples])
-        h, r, t = ids.T
-        found = self._intervals.intervals(h, r, t, coverage)
-        return frame(triple_names(self.data, ids) | found._asdict(), INTERVAL_COLUMNS)
+        return self._confidences.intervals(triples, coverage)
 
     def interval_coverage(self, coverage: float = 0.9) -> IntervalCoverage:
         """Measure how often intervals contain the confidences of the test triples."""
-        if self.data.test.weight is None or not len(self.data.test):
-            raise KgflowError(f"{self.data.name} has no test facts with confidences")
-        return IntervalCoverage.measure(self._intervals, self.data.test, coverage)
+        return self._confidences.coverage(coverage)
 
-    @property
-    def _has_confidences(self) -> bool:
-        train, selection = self.data.train, self.validation.selection
-        both = train.weight is not None and selection.weight is not None
-        return both and len(selection) >= MIN_TRIPLES
-
-    @property
-    def _intervals(self) -> ConfidenceRegression:
-        found = self.confidence_regression
-        if found is None:
-            raise KgflowError(
-                f"{self.directory} has no {MIN_TRIPLES} validation facts with confidences: train on"
-                " facts with a confidence column"
-            )
-        return found
-
-    def _scores(self, h: Ids, r: Ids, t: Ids) -> Floats:
-        return self.predictor.score(h, r, t).double().numpy()
+    @cached_property
+    def _confidences(self) -> Confidences:
+        return Confidences(self.predictor, self.validation, self.config.seed, self.directory)
 
     def predict(
         self,
@@ -235,6 +188,7 @@ class Run:
         k: int = 10,
         new: bool = False,
         types: Sequence[str] = (),
+        entropy: bool = False,
     ) -> "pl.DataFrame":
         """Find the k best answers to (head, relation, ?), (?, relation, tail) or (head, ?, tail).
 
@@ -245,8 +199,9 @@ class Run:
             k: Number of answers.
             new: Whether known triples are left out.
             types: Entity types of the answers.
+            entropy: Whether to add a column entropy_change, in nats, of the answers.
         """
-        return self.predictor.predict([TripleQuery(head, relation, tail)], k, new, types)
+        return self.predictor.predict([TripleQuery(head, relation, tail)], k, new, types, entropy)
 
     def score(self, triples: Sequence[tuple[str, str, str]]) -> "pl.DataFrame":
         """Compute score and probability of triples of names or labels."""
@@ -291,14 +246,19 @@ class Run:
     def calibrate(self, progress: Progress = no_progress) -> Calibration:
         """Fit the calibration of scores to probabilities, and store it in the run.
 
-        It is fitted to the validation triples that are not held out; see `Calibration`.
+        It is fitted to the validation triples that are not held out; see `Calibration` and
+        `TruthModel`.
         """
-        facts = self.validation.selection
+        facts, data, seed = self.validation.selection, self.data, self.config.seed
         if not len(facts):
-            raise KgflowError(f"{self.data.name} has no valid facts to calibrate probabilities on")
+            raise KgflowError(f"{data.name} has no valid facts to calibrate probabilities on")
         candidates = self._candidates(facts, progress)
         digest = model_digest(self.directory)
-        found = calibrate(candidates, self.logit_offset, self.config.seed, digest)
+        found = calibrate(candidates, self.logit_offset, seed, digest)
+        others = Triples.concatenate([data.train, self.validation.conformal, data.test])
+        share = len(facts) / len(data.valid)
+        known, removed = data.index(others), data.index(facts)
+        found = fit_truth(found, self.model, known, removed, share, seed)
         write_calibration(self.directory, found)
         self._forget()
         return found
@@ -380,45 +340,18 @@ class Run:
         The score is fitted, and without a name chosen, by the other validation triples, which
         leaves the coverage as promised; arguments as in `prediction_set`.
         """
-        check_coverage(coverage)
-        facts = self.validation.conformal
-        if not len(facts) and self.config.model.members:
-            raise KgflowError(
-                f"{self.directory} is an ensemble of runs that held out different validation"
-                " triples: for prediction sets, use runs with the same seed and conformal_fraction"
-            )
-        if not len(facts):
-            raise KgflowError(
-                f"{self.directory} held out no validation triples for prediction sets: train with"
-                " training.conformal_fraction=0.3 on a graph with 20 validation triples or more"
-            )
-        compared = self.compare_nonconformity(coverage, nonconformity)
-        name = nonconformity or compared.smallest
-        if name not in self._conformal:
-            queries, seed = self.data.index(facts), self.config.seed
-            score = compared.scores[name]
-            self._conformal[name] = fit_conformal(
-                self.model, score, queries, self.data.known, seed=seed
-            )
-        found = self._conformal[name]
-        if not by_relation:
-            return found
-        return replace(
-            found, by_relation=True, clusters=relation_clusters(compared, found, coverage)
-        )
+        return self._sets.conformal(coverage, by_relation, nonconformity)
 
     def compare_nonconformity(
         self, coverage: float, name: str | None = None, progress: Progress = no_progress
     ) -> Comparison:
         """Compare nonconformity scores, or one, by the sizes of sets on validation triples."""
-        if (coverage, None) in self._comparisons:
-            name = None  # it has all scores
-        if (coverage, name) not in self._comparisons:
-            temperature, seed = self.predictor.calibration.temperature, self.config.seed
-            facts = FitData(self.model, self.data, self.validation.selection, temperature, seed)
-            names = () if name is None else (name,)
-            self._comparisons[coverage, name] = compare_sizes(facts, coverage, names, progress)
-        return self._comparisons[coverage, name]
+        return self._sets.compare(coverage, name, progress)
+
+    @cached_property
+    def _sets(self) -> SetCalibration:
+        ensemble, seed = bool(self.config.model.members), self.config.seed
+        return SetCalibration(self.predictor, self.validation, seed, self.directory, ensemble)
 
     def _candidates(self, facts: Triples, progress: Progress) -> CandidateScores:
         seed = self.config.seed
@@ -430,11 +363,8 @@ class Run:
 
     def _forget(self) -> None:
         """Drop what was computed from earlier weights or another calibration."""
-        self.__dict__.pop("predictor", None)
-        self.__dict__.pop("queries", None)
-        self._conformal.clear()
-        self._comparisons.clear()
-        self._regression = None
+        for name in ("predictor", "queries", "_sets", "_confidences"):
+            self.__dict__.pop(name, None)
 
 
 def open_run(directory: str | Path, device: str = "cpu") -> Run:

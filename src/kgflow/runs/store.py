@@ -21,7 +21,7 @@ from kgflow.errors import KgflowError
 from kgflow.io import file_digest, write_atomic
 from kgflow.runs.build import chosen_variant
 from kgflow.runs.plugins import check_plugins, loaded_plugins
-from kgflow.uncertainty import Calibration
+from kgflow.uncertainty import Calibration, calibration
 
 CONFIG, VOCABULARY, FACTS = "config.toml", "vocabulary.json", "splits.safetensors"
 RACE = "race.json"
@@ -302,7 +302,9 @@ def read_calibration(directory: Path, margin: float) -> Calibration:
     path = directory / CALIBRATION
     remedy = f"run kgflow calibrate {directory}"
     try:
-        found = Calibration.model_validate_json(path.read_bytes())
+        text = path.read_bytes()
+        _check_calibration_format(text, path, remedy)
+        found = Calibration.model_validate_json(text)
     except FileNotFoundError:
         return Calibration(margin=margin)
     except (ValidationError, OSError) as error:
@@ -311,6 +313,20 @@ def read_calibration(directory: Path, margin: float) -> Calibration:
     if found.margin != margin or found.model != model_digest(directory):
         raise KgflowError(f"{path} was fitted to scores of another model: {remedy}")
     return found
+
+
+def _check_calibration_format(text: bytes, path: Path, remedy: str) -> None:
+    """Raise an error for a calibration that another version has written."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return  # the schema says what is wrong
+    found = values.get("format") if isinstance(values, dict) else None
+    if isinstance(found, int) and found != calibration.FORMAT:
+        raise KgflowError(
+            f"{path} has format {found}, but this version reads format {calibration.FORMAT}:"
+            f" {remedy}"
+        )
 
 
 def write_calibration(directory: Path, found: Calibration) -> None:

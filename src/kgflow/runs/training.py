@@ -134,6 +134,11 @@ def evaluate_and_calibrate(run: Run, callbacks: Sequence[Callback] = ()) -> Run:
             write_metrics(run.directory, split, run.evaluate(split).to_dict())
     if len(run.data.valid):
         run.calibrate()
+    return end_training(run, callbacks)
+
+
+def end_training(run: Run, callbacks: Sequence[Callback]) -> Run:
+    """Tell callbacks the settings and the metrics of a run."""
     for callback in callbacks:
         callback.on_end(run.directory.name, run.config.model_dump(mode="json"), run.metrics)
     return run

@@ -176,7 +176,8 @@ def suggest_triples(service: RunService, entity: int, k: int) -> "pl.DataFrame":
     target = ["head" if queries[i - 1].head is None else "tail" for i in found["query"]]
     found = found.with_columns(pl.Series("target", target, dtype=pl.String))
     found = found.filter(pl.col("head") != pl.col("tail"))
-    return found.sort("probability", "score", descending=True, maintain_order=True).head(k)
+    order = ("probability", "conditional_probability")
+    return found.sort(order, descending=True, nulls_last=True, maintain_order=True).head(k)
 
 
 def candidate_relations(service: RunService, entity: int) -> list[int]:

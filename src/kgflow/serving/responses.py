@@ -21,13 +21,13 @@ class _Response(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-def _column(kind: type) -> Any:  # noqa: ANN401
-    # A number that is not finite is null, and so is the certainty of a model without one.
-    return (kind | None, ...) if kind is float else (kind, ...)
+def _column(name: str, kind: type) -> Any:  # noqa: ANN401
+    # Null are numbers that are not finite, certainties of models without, and no notes.
+    return (kind | None, ...) if kind is float or name in ("trust", "note") else (kind, ...)
 
 
 Answer: Any = create_model(
-    "Answer", __base__=_Response, **{name: _column(kind) for name, kind in COLUMNS.items()}
+    "Answer", __base__=_Response, **{name: _column(name, kind) for name, kind in COLUMNS.items()}
 )
 """An answer with the columns of `Run.predict`."""
 
@@ -45,8 +45,15 @@ class TripleScore(_Response):
     relation: str
     tail: str
     score: float | None
-    probability: float | None
+    probability: Annotated[
+        float | None, Field(description="Probability that it is true; null if known.")
+    ]
+    conditional_probability: Annotated[
+        float | None, Field(description="Probability as a tail, if one is missing.")
+    ]
     known: bool
+    trust: Annotated[str | None, Field(description="The probability in words.")]
+    note: Annotated[str | None, Field(description="What makes the probability doubtful.")]
 
 
 class Scores(_Response):
@@ -214,11 +221,12 @@ class Neighbour(_Response):
 
 
 class EntityDescription(Entity):
-    """An entity with its known triples, uncertainty and nearest neighbours."""
+    """An entity with its known triples, certainty and nearest neighbours."""
 
     trained: bool
-    uncertainty: Annotated[float | None, Field(description="Entropy change in nats.")]
-    certainty: Annotated[float | None, Field(description="Percentile among entities, 0 to 100.")]
+    certainty: Annotated[float | None, Field(description="Percentile, 0 to 100.")]
+    certainty_among: Annotated[str, Field(description="Entities of which it is a percentile.")]
+    entropy_change: Annotated[float | None, Field(description="In nats; null unless entropy=true.")]
     triple_count: int
     triples: list[KnownTriple]
     measure: Literal["distance", "cosine"]
@@ -237,7 +245,7 @@ class Relation(_Response):
     symmetry: float
     inverse: str | None
     inverse_share: float
-    uncertainty: Annotated[float | None, Field(description="Entropy change in nats.")]
+    certainty: Annotated[float | None, Field(description="Percentile among relations, 0 to 100.")]
 
 
 class Relations(_Response):

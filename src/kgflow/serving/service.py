@@ -131,17 +131,21 @@ class RunService:
         """Return the rows of `Run.score`."""
         return self.run.score(triples).to_dicts()
 
-    def describe_entities(self, ids: Sequence[int], limit: int) -> list[Values]:
+    def describe_entities(
+        self, ids: Sequence[int], limit: int, entropy: bool = False
+    ) -> list[Values]:
         """Return entities with their known triples, certainty and neighbours."""
-        return [self._describe_entity(i, limit) for i in ids]
+        return [self._describe_entity(i, limit, entropy) for i in ids]
 
-    def _describe_entity(self, i: int, limit: int) -> Values:
+    def _describe_entity(self, i: int, limit: int, entropy: bool) -> Values:
+        group, groups = self.predictor.certainty_groups
         count, triples = self.known_triples(i, limit)
         measure, neighbours = self.neighbours(i, min(limit, 10))
         return self.entity_summary(i) | {
             "trained": bool(self.predictor.trained_entities[i]),
-            "uncertainty": self.predictor.uncertainty(i),
             "certainty": self.predictor.certainty(i),
+            "certainty_among": groups[group[i]],
+            "entropy_change": self.predictor.uncertainty(i) if entropy else None,
             "triple_count": count,
             "triples": triples,
             "measure": measure,
@@ -196,7 +200,7 @@ class RunService:
     def relation_statistics(self) -> list[Values]:
         """Statistics of every relation in the training split."""
         return [
-            {"id": i, **asdict(r), "uncertainty": self.predictor.uncertainty(i, "relation")}
+            {"id": i, **asdict(r), "certainty": self.predictor.certainty(i, "relation")}
             for i, r in enumerate(describe(self.data).by_relation)
         ]
 

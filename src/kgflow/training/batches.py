@@ -107,7 +107,8 @@ def pieces_of_queries(index: QueryIndex, size: int, rng: np.random.Generator) ->
     first = index.offsets[query] + nth * longest[query]
     length = np.minimum(longest[query], index.offsets[query + 1] - first)
     order = rng.permutation(len(query))
-    shuffled = np.lexsort((rng.random(len(index.tails)), _query_of_facts(index)))
+    owner = np.repeat(np.arange(len(index)), index.counts)
+    shuffled = np.lexsort((rng.random(len(index.tails)), owner))
     return [np.sort(shuffled[places]) for places in _batches(first[order], length[order], size)]
 
 
@@ -135,10 +136,6 @@ def epoch_batches(kind: str, index: QueryIndex, size: int, seed: int, epoch: int
         facts [3, 2, 2, 2]
     """
     return BATCHES[kind](index, size, np.random.default_rng((seed, epoch)))
-
-
-def _query_of_facts(index: QueryIndex) -> Ids:
-    return np.repeat(np.arange(len(index)), index.counts)
 
 
 def _batches(first: Ids, length: Ids, size: int) -> list[Ids]:

@@ -1,7 +1,9 @@
 """Trackers: callbacks that log a training to TensorBoard, MLflow or Weights & Biases."""
 
+import os
 import time
 import weakref
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,16 +19,34 @@ MLFLOW_PARAMS = 100
 
 
 class Tracker(Callback):
-    """Base class of trackers; `place` is a directory, an address or a project, by tracker."""
+    """Base class of trackers; `place` is a directory, an address or a project, by tracker.
+
+    Where several trainings compete for a time limit, metrics of all but the first have the name of
+    the training before their own.
+    """
 
     name: ClassVar[str]
+    first = prefix = ""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, register: bool = True) -> None:
         super().__init_subclass__()
-        TRACKERS[cls.name] = cls
+        if register:
+            TRACKERS[cls.name] = cls
 
     def __init__(self, place: str | Path | None = None) -> None:
         self.place = None if place is None else str(place)
+
+    def on_training(self, name: str, epochs: int, seconds: float | None) -> None:
+        self.first = self.first or name
+        self.prefix = "" if name == self.first else f"{name}/"
+
+    def on_epoch(self, record: Record) -> None:
+        metrics = {f"{self.prefix}{k}": v for k, v in record.items() if k != "epoch"}
+        self.log(metrics, int(record["epoch"]))
+
+    @abstractmethod
+    def log(self, metrics: Mapping[str, float], epoch: int) -> None:
+        """Log the metrics of an epoch."""
 
 
 def make_tracker(text: str) -> Tracker:
@@ -63,10 +83,9 @@ class TensorBoard(Tracker):
 
         self.writer = SummaryWriter(self.place)
 
-    def on_epoch(self, record: Record) -> None:
-        for name, value in record.items():
-            if name != "epoch":
-                self.writer.add_scalar(name, value, int(record["epoch"]))
+    def log(self, metrics: Mapping[str, float], epoch: int) -> None:
+        for name, value in metrics.items():
+            self.writer.add_scalar(name, value, epoch)
         self.writer.flush()
 
 
@@ -76,42 +95,51 @@ class MLflow(Tracker):
     A training that does not finish leaves its run with the status KILLED.
 
     Args:
-        place: tracking URI, by default $MLFLOW_TRACKING_URI or what MLflow chooses.
+        place: directory or tracking URI, by default $MLFLOW_TRACKING_URI or runs/mlflow.
     """
 
     name = "mlflow"
     experiment = "kgflow"
 
     def __init__(self, place: str | Path | None = None) -> None:
-        super().__init__(place)
+        place = str(place or os.environ.get("MLFLOW_TRACKING_URI") or Path("runs", "mlflow"))
+        super().__init__(place if ":" in place else Path(place).absolute().as_uri())
         self._mlflow = require("mlflow", "tracking", "mlflow")
-        self._client: Any = self._mlflow.MlflowClient(tracking_uri=self.place)
-        found = self._client.get_experiment_by_name(self.experiment)
-        number = found.experiment_id if found else self._client.create_experiment(self.experiment)
-        self._run: str = self._client.create_run(number).info.run_id
+        if str(self.place).startswith("file:"):
+            # Newer versions refuse directories, the only local store of mlflow-skinny, without it.
+            os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
+        try:
+            self._client: Any = self._mlflow.MlflowClient(tracking_uri=self.place)
+            self._run: str = self._client.create_run(self._experiment()).info.run_id
+        except self._mlflow.MlflowException as error:
+            reason = str(error).strip().split(". ")[0].splitlines()[0]
+            raise KgflowError(
+                f"MLflow cannot log to {self.place} ({reason}): give a directory or a server"
+            ) from None
         # Also at the end of the program, so that no run seems to go on for ever.
         self._killed = weakref.finalize(self, self._client.set_terminated, self._run, "KILLED")
-
-    def on_epoch(self, record: Record) -> None:
-        metrics = {name: value for name, value in record.items() if name != "epoch"}
-        self._log(metrics, int(record["epoch"]))
 
     def on_end(self, name: str, settings: Mapping[str, Any], metrics: Mapping[str, Any]) -> None:
         params = [self._mlflow.entities.Param(k, str(v)[:6000]) for k, v in flatten(settings)]
         for i in range(0, len(params), MLFLOW_PARAMS):
             self._client.log_batch(self._run, params=params[i : i + MLFLOW_PARAMS])
-        self._log(numbers(metrics), 0)
+        self.log(numbers(metrics), 0)
         self._client.update_run(self._run, name=name)
         if self._killed.detach():
             self._client.set_terminated(self._run, "FINISHED")
 
-    def _log(self, metrics: Mapping[str, float], step: int) -> None:
+    def _experiment(self) -> str:
+        found = self._client.get_experiment_by_name(self.experiment)
+        number = found.experiment_id if found else self._client.create_experiment(self.experiment)
+        return str(number)
+
+    def log(self, metrics: Mapping[str, float], epoch: int) -> None:
         now, metric = int(time.time() * 1000), self._mlflow.entities.Metric
         # MLflow allows no @ in names: hits@10 is hits_at_10.
         self._client.log_batch(
             self._run,
             metrics=[
-                metric(name.replace("@", "_at_"), v, now, step) for name, v in metrics.items()
+                metric(name.replace("@", "_at_"), v, now, epoch) for name, v in metrics.items()
             ],
         )
 
@@ -131,9 +159,11 @@ class WeightsAndBiases(Tracker):
         super().__init__(place or "kgflow")
         wandb = require("wandb", "tracking", "wandb")
         self._run: Any = wandb.init(project=self.place, reinit="create_new")
+        self._run.define_metric("*", step_metric="epoch")
 
-    def on_epoch(self, record: Record) -> None:
-        self._run.log(dict(record), step=int(record["epoch"]))
+    def log(self, metrics: Mapping[str, float], epoch: int) -> None:
+        # Its own steps must ascend, which epochs of several trainings do not.
+        self._run.log({**metrics, "epoch": epoch})
 
     def on_end(self, name: str, settings: Mapping[str, Any], metrics: Mapping[str, Any]) -> None:
         self._run.name = name

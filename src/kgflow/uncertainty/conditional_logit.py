@@ -10,7 +10,8 @@ from torch import Tensor
 from kgflow.evaluation import ScoredAnswers, Scorer
 from kgflow.evaluation.scoring import Ids
 from kgflow.uncertainty.candidate_statistics import CandidateStatistics, RandomWalk
-from kgflow.uncertainty.nonconformity import FitData, PointwiseScore
+from kgflow.uncertainty.nonconformity import FitData
+from kgflow.uncertainty.pointwise_scores import PointwiseScore
 
 FACTS = 1500
 """Largest number of triples that it is fitted to."""

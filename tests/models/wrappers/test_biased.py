@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import kgflow
-from graphs import ALL_MODELS, BIASED, batch_of, build, random_graph, random_model
+from graphs import ALL_MODELS, BIASED, batch_of, build, by_autograd, random_graph, random_model
 from kgflow.analysis.density import _nearest
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
@@ -174,7 +174,7 @@ SAMPLED = {
 def test_other_losses_step_as_they_are_called(name, loss):
     _, model, _ = pair(name, dim=4)
     found, made = [], SAMPLED[loss](model)
-    for step in (lambda: made(BATCH).backward(), lambda: made.backward(BATCH)):
+    for step in (lambda: by_autograd(made, BATCH).backward(), lambda: made.backward(BATCH)):
         model.zero_grad()
         torch.manual_seed(0)
         step()

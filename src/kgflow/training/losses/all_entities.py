@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import BLOCK, AutogradKeys, KeyEncoder, LossKernel, Targets, differentiable_loss
+from kgflow.kernels import BLOCK, AutogradKeys, KeyEncoder, LossKernel, Targets
 from kgflow.training.batches import Batch
 from kgflow.training.key_maps import key_map
 from kgflow.training.losses.base import QueryLoss
@@ -33,11 +33,6 @@ class AllEntities(QueryLoss):
     @abstractmethod
     def kernel(self, keys: KeyEncoder) -> LossKernel:
         """Return the kernel that computes the loss."""
-
-    def __call__(self, batch: Batch) -> Tensor:
-        Q, a = self.query(self.model.entity(self.tensor(batch.h)), self.tensor(batch.r))
-        kernel = self.kernel(AutogradKeys(self.model.encode_keys))
-        return differentiable_loss(Q, a, self.model.entity.weight, kernel, self.targets(batch))
 
     def backward(
         self, batch: Batch, value: bool = True, update: Update | None = None

@@ -41,8 +41,7 @@ class OneVsAllSettings(MarginSettings):
         default="exact", description="Gradient by the scores: exact, or unbiased from a sample."
     )
     confidence: Literal["ignore", "weight", "soft-label", "regression"] = Field(
-        default="weight",
-        description="Use of confidences of triples: as weights, labels, or none.",
+        default="weight", description="Use of confidences of triples: as weights, labels, or none."
     )
 
     def build(self, model: Model, index: QueryIndex) -> "OneVsAll":

@@ -37,12 +37,6 @@ class Sum(Loss):
         super().__init__(loss.model, loss.index)
         self.loss, self.terms = loss, terms
 
-    def __call__(self, batch: Batch) -> Tensor:
-        facts, total = self.facts(batch), self.loss(batch)
-        for term in self.terms:
-            total = total + torch.stack(list(term.parts(facts, self.model.entity))).sum()
-        return total
-
     def backward(
         self, batch: Batch, value: bool = True, update: Update | None = None
     ) -> float | None:
