@@ -15,4 +15,6 @@ def test_a_graph_in_which_everything_is_true_trains_to_its_end(tmp_path):
         Dataset("full", *names, train, valid, test), dim=2, epochs=1, out=tmp_path / "run"
     )
     assert run.predictor.calibration.by_relation == {}
-    assert 0 < run.score([("e1", "r", "e2")])["probability"].item() < 1
+    scored = run.score([("e1", "r", "e2")])
+    assert scored["known"].item()
+    assert 0 < scored["conditional_probability"].item() < 1

@@ -123,7 +123,8 @@ class Scorer:
 
     def scores_among(self, h: Ids, r: Ids, entities: Ids) -> Tensor:
         """Score some entities ``(N,)`` for queries ``(B,)``, without a filter: ``(B, N)``."""
-        model, S = self.model, torch.empty(len(h), len(entities), device=self.device)
+        model = self.model
+        S = model.entity.weight.new_empty(len(h), len(entities))
         with evaluation_mode(model):
             table = model.entity.weight[self.tensor(entities)]
             among = EncodedEntities(table, model.encode_keys, model.interaction)

@@ -25,7 +25,7 @@ from kgflow.queries.prediction_sets import (
 from kgflow.queries.sampling import QuerySampler
 from kgflow.queries.tree import Node, query_text, shape_name, shape_of
 from kgflow.queries.witness import witnesses
-from kgflow.uncertainty import Calibration, MissingAnswerProbability, check_coverage
+from kgflow.uncertainty import Calibration, check_coverage
 
 BEAM = 512
 """Intermediate entities whose facts are scored in large graphs."""
@@ -114,8 +114,7 @@ class QueryEngine:
 
     def facts(self, model_only: bool = False) -> FactProbabilities:
         """Return the probabilities of facts."""
-        missing = MissingAnswerProbability(self.data)
-        return FactProbabilities(self.scorer, self.calibration, missing, model_only)
+        return FactProbabilities(self.scorer, self.calibration, model_only)
 
     def executor(self, options: AskOptions) -> Executor:
         """Return the executor of queries."""

@@ -186,7 +186,7 @@ class Executor:
         return Evaluation(1 - (rows_of[0][[0, 2, 1]] if len(rows_of[0]) > 1 else rows_of[0]), found)
 
     def _project(self, child: Evaluation, r: int) -> Evaluation:
-        chosen, rest = self._choose(child, r)
+        chosen, rest = self._choose(child)
         rows = child.rows if rest is None or len(child.rows) > 1 else child.rows[[0, 0, 0]]
         total = EXISTENTIALS[self.existential](len(rows), self.entities)
         if self.facts is not None:
@@ -202,18 +202,17 @@ class Executor:
             total.add_facts(rows[:, head[kept]], head[kept], tail[kept])
         return Evaluation(total.finish(rest), (child,), total.best)
 
-    def _choose(self, child: Evaluation, r: int) -> tuple[Ids, Floats | None]:
+    def _choose(self, child: Evaluation) -> tuple[Ids, Floats | None]:
         """Return the heads whose facts are scored, and bounds of what the others could give."""
         possible = np.flatnonzero(child.high > 0)
         if self.facts is None:
             return possible[:0], None
         if self.beam is None or len(possible) <= self.beam:
             return possible, None
-        limit = self.facts.limit(possible, r)
         # Ties are broken by the upper bound.
-        order = np.lexsort((-child.high[possible] * limit, -child.value[possible] * limit))
+        order = np.lexsort((-child.high[possible], -child.value[possible]))
         rest = order[self.beam :]
-        return possible[order[: self.beam]], child.high[possible[rest]] * limit[rest]
+        return possible[order[: self.beam]], child.high[possible[rest]]
 
 
 def _product(parts: list[Floats]) -> Floats:

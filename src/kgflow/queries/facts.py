@@ -9,7 +9,7 @@ from kgflow.data import QueryIndex
 from kgflow.evaluation import Scorer
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import Ids
-from kgflow.uncertainty import Calibration, MissingAnswerProbability
+from kgflow.uncertainty import Calibration
 
 
 class KnownFacts:
@@ -41,50 +41,44 @@ class KnownFacts:
 
 
 class FactProbabilities:
-    r"""P(fact) of facts by a model and its calibration; 1 for known facts.
+    """P(fact) of facts by a model and its calibration; 1 for known facts.
 
-    .. math:: P(h, r, t) = P(\text{an answer of } (h, r, ?) \text{ is missing}) \cdot
-              P(t \mid \text{an answer is missing})
+    It is the probability of `Predictor.probability`, from both queries of a fact and what is
+    missing of them (see `TruthModel`); without enough validation facts, that of an answer to
+    (h, r, ?).
 
     Args:
         scorer: Scorer of the model, with the known facts.
-        calibration: Calibration of scores to the second factor.
-        missing: The first factor; None for 1.
-        model_only: Whether nothing counts as known: every fact has the second factor only.
+        calibration: Calibration of scores.
+        model_only: Whether nothing counts as known: a fact has the probability of an answer to
+            (h, r, ?), which is conditional on one being missing.
     """
 
-    def __init__(
-        self,
-        scorer: Scorer,
-        calibration: Calibration,
-        missing: MissingAnswerProbability | None = None,
-        model_only: bool = False,
-    ) -> None:
-        self.scorer, self.calibration = scorer, calibration
-        self.missing, self.model_only = None if model_only else missing, model_only
+    def __init__(self, scorer: Scorer, calibration: Calibration, model_only: bool = False) -> None:
+        self.scorer, self.model_only = scorer, model_only
+        self.calibration = (
+            calibration.model_copy(update={"truth": None}) if model_only else calibration
+        )
 
     def __call__(self, h: Ids, r: int) -> Floats:
         """Return P of all entities as answers to (h, r, ?) of heads ``(B,)``: ``(B, E)``."""
-        relation = np.full_like(h, r)
-        score = self.scorer.scores(h, relation).cpu().numpy()
-        calibrator = self.calibration.by_relation.get(r, self.calibration.common)
-        score += self.calibration.margin
-        P: Floats = expit(calibrator(score))
-        P *= self.limit(h, r).astype(P.dtype)[:, None]
+        P: Floats = expit(self.calibration.rows(self.scorer, h, r))
         if self.model_only:
             return P
-        row, tail = self.scorer.known_answers(h, relation)
+        row, tail = self.scorer.known_answers(h, np.full_like(h, r))
         P[row.cpu().numpy(), tail.cpu().numpy()] = 1
         return P
 
-    def limit(self, h: Ids, r: int) -> Floats:
-        """Return what no unknown fact of the queries (h, r, ?) exceeds, ``(B,)``."""
-        return np.ones(len(h)) if self.missing is None else self.missing(h, np.full_like(h, r))
-
     def of_triples(self, h: Ids, r: Ids, t: Ids) -> Floats:
         """Return P of facts of ids, ``(N,)`` each: ``(N,)``."""
-        score = self.scorer.score_triples(h, r, t).double().numpy()
-        P = self.calibration.probability(score, r)
-        if self.missing is not None:
-            P *= self.missing(h, r)
+        if self.calibration.truth is None:
+            score = self.scorer.score_triples(h, r, t).double().numpy()
+            P = self.calibration.probability(score, r)
+        else:
+            R = self.scorer.known.relations // 2
+            inverse = r >= R
+            ends = np.where(inverse, t, h), r % R, np.where(inverse, h, t)
+            P = expit(
+                self.calibration.truth.log_odds(self.calibration.evidence(self.scorer, *ends))
+            )
         return P if self.model_only else np.where(self.scorer.known.contains(h, r, t), 1.0, P)

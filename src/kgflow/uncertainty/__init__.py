@@ -17,7 +17,7 @@ from kgflow.uncertainty.coverage import (
     measure_coverage,
     measure_coverages,
 )
-from kgflow.uncertainty.missing import MissingAnswerProbability, MissingAnswers
+from kgflow.uncertainty.missing import MissingAnswers
 from kgflow.uncertainty.nonconformity import (
     NONCONFORMITY,
     AdaptiveScore,
@@ -50,7 +50,6 @@ __all__ = [
     "Identity",
     "IntervalCoverage",
     "MinMaxScore",
-    "MissingAnswerProbability",
     "MissingAnswers",
     "NegativeScore",
     "NonconformityScore",

@@ -23,7 +23,7 @@ from kgflow.uncertainty.candidates import CandidateScores
 from kgflow.uncertainty.missing import MissingAnswers
 from kgflow.uncertainty.profiles import profiles_of
 from kgflow.uncertainty.removed import sample_triples
-from kgflow.uncertainty.truth import Evidence, TruthModel, known_counts
+from kgflow.uncertainty.truth import Evidence, Side, TruthModel, known_counts
 
 FORMAT = 2
 """Version of calibration.json."""
@@ -99,6 +99,26 @@ class Calibration(BaseModel):
         known_answers = np.stack(counts, axis=1)
         return Evidence(r, np.stack(odds, axis=1), known_answers, np.stack(logs, axis=1))
 
+    def rows(self, scorer: Scorer, h: Ids, r: int) -> Floats:
+        """Return the log-odds that (h, r, t) is true of heads ``(B,)`` and all tails: ``(B, E)``.
+
+        They are those of `evidence` and `truth_log_odds`, computed at once; r may be an inverse
+        relation. Without a model of truth they are those of the answers to (h, r, ?).
+        """
+        known, t = scorer.known, np.arange(scorer.known.entities)
+        forward = scorer.scores(h, np.full_like(h, r)).double().cpu().numpy()
+        odds = self.log_odds_of(forward, r)
+        if self.truth is None:
+            return odds
+        inverse = (r + known.relations // 2) % known.relations
+        backward = scorer.scores_among(t, np.full_like(t, inverse), h).T.double().cpu().numpy()
+        sides = (odds, h, r), (self.log_odds_of(backward, inverse), t, inverse)
+        return self.truth.grid(r, *(_side(known, *side) for side in sides))
+
+    def log_odds_of(self, score: Floats, r: int) -> Floats:
+        """Return calibrated log-odds of scores of one relation, in their shape."""
+        return self.by_relation.get(r, self.common)(score + self.margin)
+
     def truth_log_odds(self, evidence: Evidence) -> Floats:
         """Return the log-odds that triples are true, ``(N,)``.
 
@@ -120,6 +140,14 @@ class Calibration(BaseModel):
         from scipy.special import expit
 
         return expit(self.log_odds(score, relation))
+
+
+def _side(known: QueryIndex, odds: Floats, ids: Ids, r: int) -> Side:
+    relation = np.full_like(ids, r)
+    count, profile = known_counts(known, ids, relation), np.zeros(len(ids))
+    empty = count == 0
+    profile[empty] = profiles_of(known).log(ids[empty], relation[empty])
+    return Side(odds, count, profile)
 
 
 def calibrate(

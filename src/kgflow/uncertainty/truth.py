@@ -120,6 +120,34 @@ class TruthModel(BaseModel):
         w = np.array([*self.slopes[0], *self.slopes[1], *self.rate, *self.profile, *self.empty])
         return np.asarray(X @ w + np.array(self.intercept)[evidence.r], dtype=np.float64)
 
+    def grid(self, r: int, first: "Side", second: "Side") -> Floats:
+        """Return the log-odds of all triples of some heads and some tails, ``(B, N)``.
+
+        Args:
+            r: Relation, or inverse relation, of the triples.
+            first: Queries (h, r, ?) of the heads, ``(B,)``, with log-odds ``(B, N)``.
+            second: Queries (?, r, t) of the tails, ``(N,)``, with log-odds ``(B, N)``.
+        """
+        R = len(self.missing.facts)
+        swap = (r >= R) != bool(self.missing.swapped[r % R])
+        total = np.full(first.odds.shape, self.intercept[r % R])
+        for q, side in enumerate((second, first) if swap else (first, second)):
+            relation = np.full(len(side.known), r if side is first else (r + R) % (2 * R))
+            own = self.rate[q] * np.log(self.missing.expected(relation, side.known))
+            own += self.profile[q] * side.profile + self.empty[q] * (side.known == 0)
+            total += own[:, None] if side is first else own
+            _add_ramps(total, side.odds, self.knots[q], self.slopes[q])
+        total += self.empty[2] * np.outer(first.known == 0, second.known == 0)
+        return total
+
+
+class Side(NamedTuple):
+    """One query of each triple of a grid: log-odds, numbers of known answers, log q."""
+
+    odds: Floats
+    known: Ids
+    profile: Floats
+
 
 class _Sides(NamedTuple):
     """Log-odds, log λ, log q, whether no answer is known; the query with fewer answers first."""
@@ -155,6 +183,16 @@ def _ramps(x: Floats, knots: Floats) -> Floats:
     inner = [np.clip(x, low, high) - low for low, high in pairwise(knots)]
     ends = np.minimum(x - knots[0], 0), np.maximum(x - knots[-1], 0)
     return np.stack([ends[0], *inner, ends[1]], axis=1)
+
+
+def _add_ramps(
+    total: Floats, x: Floats, knots: tuple[float, ...], slopes: tuple[float, ...]
+) -> None:
+    """Add the sum of the ramps times their slopes, without holding the ramps."""
+    total += slopes[0] * np.minimum(x - knots[0], 0)
+    for (low, high), slope in zip(pairwise(knots), slopes[1:-1], strict=True):
+        total += slope * (np.clip(x, low, high) - low)
+    total += slopes[-1] * np.maximum(x - knots[-1], 0)
 
 
 @dataclass(frozen=True, eq=False)
