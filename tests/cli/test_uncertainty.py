@@ -16,6 +16,8 @@ def test_for_people_and_for_programs(kgflow, answer, world_run):
     assert code == 0
     assert found["most_certain"][0]["entity"] in out
     assert "Spearman" in out
+    assert "entropy_change" not in out
+    assert "entropy_change" in kgflow("uncertainty", world_run, "-k", 3, "--entropy")[1]
 
 
 def test_one_entity_relation_and_triple(kgflow, answer, world_run):

@@ -30,6 +30,7 @@ class Selection:
         None, "Triple whose entropy changes to show.", metavar="HEAD RELATION TAIL"
     )
     k: int = option(10, "Number of most and of least certain entities to show.", "-k", min=1)
+    entropy: bool = option(False, "Show the entropy changes of entities and relations, in nats.")
 
     def find(self, run: "Run") -> dict[str, Any]:
         """Return the rows of each table, by its key in `TITLES`."""
@@ -61,10 +62,12 @@ def uncertainty(
     device: Device = "cpu",
     json: Json = False,
 ) -> None:
-    """Show the certainty of entities and relations, and their entropy changes in nats.
+    """Show the certainty of entities and relations, from the widths of their distributions.
 
-    Certainty is a percentile among entities of the same type or degree, or among relations. The
-    plot shows the densities of the given entities, or else entropy change against degree.
+    Certainty is a percentile among entities of the same type or degree, or among relations. It
+    does not tell whether a prediction is right: that is the probability of predict. The JSON object
+    has the entropy changes in nats too. The plot shows the densities of the given entities, or else
+    entropy change against degree.
 
     Example: kgflow uncertainty runs/world --entity France --plot france.png
     """
@@ -82,7 +85,7 @@ def uncertainty(
     if json:
         show_json(found)
     else:
-        _show(found)
+        _show(found, selection.entropy)
 
 
 def _overview(run: "Run", k: int) -> dict[str, Any]:
@@ -123,20 +126,28 @@ TITLES = {
 }
 
 
-def _show(found: dict[str, Any]) -> None:
+NATS = {"entropy_change", "per_coordinate", "inverse", "median", "mean"}
+"""Columns that are shown with --entropy."""
+
+
+def _show(found: dict[str, Any], entropy: bool) -> None:
+    hidden = {"name"} if entropy else {"name", *NATS}
     for entity in found.pop("entities", []):
-        _show_profile(entity)
+        _show_profile(entity, entropy)
     for key, rows in found.items():
         if rows:
-            columns = [column for column in rows[0] if column != "name"]
+            columns = [column for column in rows[0] if column not in hidden]
             table(TITLES[key], columns, [[row[c] for c in columns] for row in rows])
 
 
-def _show_profile(profile: dict[str, Any]) -> None:
-    rows = [
-        ["certainty (percentile)", f"{profile['certainty']:.1f} among {profile['among']}"],
+def _show_profile(profile: dict[str, Any], entropy: bool) -> None:
+    nats = [
         ["entropy change (nats)", profile["entropy_change"]],
         ["per coordinate", profile["per_coordinate"]],
+    ]
+    rows = [
+        ["certainty (percentile)", f"{profile['certainty']:.1f} among {profile['among']}"],
+        *(nats if entropy else []),
         ["degree", profile["degree"]],
         ["rank by certainty", f"{profile['rank']:,} of {profile['entities']:,}"],
     ]

@@ -102,15 +102,15 @@ def _entities(run: Run, which: str, entities: "pl.DataFrame") -> Table:
             row["entity"],
             *(row[name] for name in typed),
             f"{row['certainty']:.1f}",
-            "−∞" if row["per_coordinate"] == -np.inf else format_signed(row["per_coordinate"]),
+            row["among"],
             row["degree"],
         ]
         for row in entities.to_dicts()
     ]
     return Table(
-        f"{which} certain entities: certainty (percentile among all entities), change of the "
-        "entropy in nats per coordinate, and degree.",
-        ("entity", *typed, "certainty", "entropy", "degree"),
+        f"{which} certain entities: certainty, a percentile among entities of the same type or "
+        "degree, and the degree.",
+        ("entity", *typed, "certainty", "among", "degree"),
         rows,
     )
 
