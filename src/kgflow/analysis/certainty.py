@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from kgflow.data import describe
 from kgflow.errors import KgflowError
 from kgflow.models import triple_entropy
-from kgflow.runs.predictor import percentile
 from kgflow.runs.run import Run
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def entity_uncertainty(run: Run) -> "pl.DataFrame":
         {
             "entity": [data.label(i) for i in range(len(data.entities))],
             "type": [", ".join(data.types.get(name, ())) for name in data.entities],
-            "certainty": percentile(-entropy),
+            "certainty": run.predictor.certainties["entity"],
             "entropy_change": entropy,
             "per_coordinate": entropy / run.model.dim,
             "degree": data.train.degrees(len(data.entities)),
@@ -65,7 +64,7 @@ def relation_uncertainty(run: Run) -> "pl.DataFrame":
     frame = pl.DataFrame(
         {
             "relation": [r.name for r in statistics],
-            "certainty": percentile(-forward),
+            "certainty": run.predictor.certainties["relation"],
             "entropy_change": forward,
             "per_coordinate": forward / run.model.dim,
             "inverse": inverse,

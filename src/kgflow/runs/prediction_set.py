@@ -29,6 +29,8 @@ class PredictionSet:
         coverage: Nominal coverage.
         held_out: Number of held-out answers that the threshold was computed from.
         by_relation: Whether these are of the same relation and direction only.
+        fitted: Name in the query that was fitted after training, whose facts are not like those of
+            validation, so that the coverage is not guaranteed; else None.
     """
 
     query: TripleQuery
@@ -36,15 +38,22 @@ class PredictionSet:
     coverage: float
     held_out: int
     by_relation: bool
+    fitted: str | None = None
 
     def __len__(self) -> int:
         return len(self.answers)
 
     def __str__(self) -> str:
         source = "of this relation and direction" if self.by_relation else "of all relations"
+        held_out = f"(from {self.held_out:,} held-out answers {source})"
+        if self.fitted is not None:
+            return (
+                f"{len(self):,} answers that are not known facts; a coverage of {self.coverage:.4g}"
+                f" is not guaranteed, as {self.fitted!r} was added after training {held_out}"
+            )
         return (
             f"{len(self):,} answers that are not known facts; such sets contain the missing answer"
-            f" in {self.coverage:.4g} of queries (from {self.held_out:,} held-out answers {source})"
+            f" in {self.coverage:.4g} of queries {held_out}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -54,6 +63,7 @@ class PredictionSet:
             "size": len(self),
             "held_out": self.held_out,
             "by_relation": self.by_relation,
+            "guaranteed": self.fitted is None,
             "answers": self.answers.to_dicts(),
         }
 
@@ -83,4 +93,5 @@ def prediction_set(
     answers = predictor.answer_table(ids, [(chosen, score[chosen])])
     groups = conformal.groups(coverage)
     own = relation in groups
-    return PredictionSet(query, answers, coverage, len(groups[relation if own else -1]), own)
+    held_out, fitted = len(groups[relation if own else -1]), predictor.fitted(query)
+    return PredictionSet(query, answers, coverage, held_out, own, fitted)

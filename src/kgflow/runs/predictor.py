@@ -25,6 +25,7 @@ from kgflow.runs.answers import (
     triple_ids,
     triple_names,
 )
+from kgflow.runs.update_log import UpdateLog
 from kgflow.uncertainty import Calibration
 
 if TYPE_CHECKING:
@@ -44,12 +45,18 @@ class Predictor:
         data: Dataset with the names and the known triples.
         margin: Margin of the loss: without a calibration, probabilities are σ(margin + score).
         calibration: Calibration of scores to probabilities.
+        updates: Entities and relations that were fitted after training.
     """
 
     def __init__(
-        self, model: Model, data: Dataset, margin: float, calibration: Calibration | None = None
+        self,
+        model: Model,
+        data: Dataset,
+        margin: float,
+        calibration: Calibration | None = None,
+        updates: UpdateLog | None = None,
     ) -> None:
-        self.model, self.data = model, data
+        self.model, self.data, self.updates = model, data, updates or UpdateLog()
         self.calibration = calibration or Calibration(margin=margin)
         self.relations = len(data.relations)
 
@@ -208,17 +215,39 @@ class Predictor:
         return None if entropy is None else float(entropy[i])
 
     @cached_property
-    def _certainty(self) -> dict[str, Floats | None]:
-        E, R = len(self.data.entities), self.relations
-        sizes = {"entity": E, "relation": R}  # without inverse relations
-        return {
-            k: None if v is None else percentile(-v[: sizes[k]]) for k, v in self.entropy.items()
-        }
+    def certainties(self) -> dict[str, Floats | None]:
+        """Percentiles of entities and relations by certainty, 0 to 100, None without entropies.
+
+        Of trained embeddings that is the percentile of minus the entropy change. What was fitted
+        after training has the percentile of its number of facts, as its entropy was not learned
+        against that of the others.
+        """
+        train, E, R = self.data.train, len(self.data.entities), self.relations
+        facts = {"entity": train.degrees(E), "relation": np.bincount(train.r, minlength=R)}
+        fitted = {"entity": self.updates.entities, "relation": self.updates.relations}
+        found: dict[str, Floats | None] = {}
+        for kind, entropy in self.entropy.items():
+            if entropy is None:
+                found[kind] = None
+                continue
+            certainty = percentile(-entropy[: len(facts[kind])])  # without inverse relations
+            ids = np.array(fitted[kind], dtype=np.int64)
+            certainty[ids] = percentile(facts[kind].astype(np.float64))[ids]
+            found[kind] = certainty
+        return found
 
     def certainty(self, i: int, kind: str = "entity") -> float | None:
         """Return the percentile of an entity or relation by certainty, 0 to 100, else None."""
-        found = self._certainty[kind]
+        found = self.certainties[kind]
         return None if found is None else float(found[i])
+
+    def fitted(self, query: TripleQuery) -> str | None:
+        """Return the first name in a query that was fitted after training, or None."""
+        h, r, t = query.ids(self.data)
+        names = [self.data.entities[i] for i in (h, t) if i in self.updates.entities]
+        return next(
+            iter([*names, *(self.data.relations[r],) * (r in self.updates.relations)]), None
+        )
 
     def probability(self, score: Floats, r: Ids) -> Floats:
         """Return calibrated probabilities ``(N,)`` of scores; answers that are heads have r⁻¹."""

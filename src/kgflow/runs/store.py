@@ -1,11 +1,12 @@
 """Files of a run directory, none of which contains code."""
 
+import glob
 import json
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,7 @@ def check_free(directory: Path, force: bool) -> None:
 
 def read_run(directory: Path) -> tuple[RunConfig, Dataset]:
     """Read the configuration and the dataset of a run."""
+    _restore(directory)
     if not (directory / CONFIG).is_file():
         raise KgflowError(f"{directory} is no run of kgflow: it has no {CONFIG}")
     values = read_toml(directory / CONFIG)
@@ -166,6 +168,19 @@ def _remove_leftovers(directory: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
+def _restore(directory: Path) -> None:
+    """Put a run back that a process moved away to replace it, and was killed before it did."""
+    directory = Path(os.path.realpath(directory))
+    if directory.exists() or not directory.parent.is_dir():
+        return
+    for path in directory.parent.glob(f".{glob.escape(directory.name)}.*.old"):
+        pid = path.name.removeprefix(f".{directory.name}.").removesuffix(".old")
+        if pid.isdecimal() and not _is_running(int(pid)):
+            with suppress(OSError):  # another process may do the same
+                path.rename(directory)
+            return
+
+
 def _is_running(pid: int) -> bool:
     if pid == os.getpid():
         return False  # in a container, an earlier process may have had the same id
@@ -188,7 +203,7 @@ def run_config(experiment: Experiment, data: Dataset) -> RunConfig:
         relations=len(data.relations),
         plugins=loaded_plugins(experiment),
     )
-    return RunConfig(**dict(experiment), run=info)
+    return RunConfig(**{**dict(experiment), "run": info})
 
 
 def _write(directory: Path, config: RunConfig, data: Dataset) -> None:

@@ -16,6 +16,7 @@ from kgflow.models import Model
 from kgflow.runs.build import complete, make_loss, make_model
 from kgflow.runs.run import Run
 from kgflow.runs.store import new_run, read_run, run_config, write_metrics
+from kgflow.runs.update_log import read_updates
 from kgflow.training import Callback, History, Trainer, save_model
 
 
@@ -118,6 +119,8 @@ def resume(
     directory = Path(directory)
     config, data = read_run(directory)
     _check_trainable(config, str(directory))
+    if read_updates(directory).updates:
+        raise KgflowError(f"{directory} was updated after its training: train its facts anew")
     run = Run(directory, config, data, make_model(config, data, device))
     trainer = _trainer(directory, config, data, run.model, stop)
     trainer.resume()
@@ -134,12 +137,17 @@ def _finish(run: Run, trainer: Trainer, callbacks: Sequence[Callback]) -> Run:
 
 def evaluate_and_calibrate(run: Run) -> Run:
     """Write the metrics of the validation and test splits and the calibration of a run."""
-    for split in ("valid", "test"):
-        if len(run.data.split(split)):
-            write_metrics(run.directory, split, run.evaluate(split).to_dict())
+    evaluate(run)
     if len(run.data.valid):
         run.calibrate()
     return run
+
+
+def evaluate(run: Run) -> None:
+    """Write the metrics of the validation and test splits of a run."""
+    for split in ("valid", "test"):
+        if len(run.data.split(split)):
+            write_metrics(run.directory, split, run.evaluate(split).to_dict())
 
 
 def _check_trainable(experiment: Experiment, what: str) -> None:
