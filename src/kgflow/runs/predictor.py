@@ -218,23 +218,17 @@ class Predictor:
     def certainties(self) -> dict[str, Floats | None]:
         """Percentiles of entities and relations by certainty, 0 to 100, None without entropies.
 
-        Of trained embeddings that is the percentile of minus the entropy change. What was fitted
-        after training has the percentile of its number of facts, as its entropy was not learned
-        against that of the others.
+        Of trained embeddings it is the percentile of minus the entropy change. What was fitted
+        after training to n facts has 100 n / (n + m), where m is the median number of facts of the
+        others: its entropy was not learned against theirs. It is 50 for n = m, too.
         """
         train, E, R = self.data.train, len(self.data.entities), self.relations
         facts = {"entity": train.degrees(E), "relation": np.bincount(train.r, minlength=R)}
         fitted = {"entity": self.updates.entities, "relation": self.updates.relations}
-        found: dict[str, Floats | None] = {}
-        for kind, entropy in self.entropy.items():
-            if entropy is None:
-                found[kind] = None
-                continue
-            certainty = percentile(-entropy[: len(facts[kind])])  # without inverse relations
-            ids = np.array(fitted[kind], dtype=np.int64)
-            certainty[ids] = percentile(facts[kind].astype(np.float64))[ids]
-            found[kind] = certainty
-        return found
+        return {
+            kind: None if x is None else _certainty(x, facts[kind], np.array(fitted[kind], int))
+            for kind, x in self.entropy.items()
+        }
 
     def certainty(self, i: int, kind: str = "entity") -> float | None:
         """Return the percentile of an entity or relation by certainty, 0 to 100, else None."""
@@ -256,6 +250,21 @@ class Predictor:
     def tensor(self, array: Ids) -> Tensor:
         """Copy an array of ids to the device of the model."""
         return self.scorer.tensor(array)
+
+
+def _certainty(entropy: Floats, facts: Ids, fitted: Ids) -> Floats:
+    """Return certainties of embeddings with these entropies and numbers of facts, ``(N,)``.
+
+    Example:
+        >>> entropy, facts = np.array([-2.0, -1.0, -9.0]), np.array([4, 6, 15])
+        >>> _certainty(entropy, facts, np.array([2])).round().tolist()
+        [50.0, 17.0, 75.0]
+    """
+    certainty = percentile(-entropy[: len(facts)])  # without inverse relations
+    others = np.delete(facts, fitted)
+    median = float(np.median(others)) if len(others) else 1.0
+    certainty[fitted] = 100 * facts[fitted] / np.maximum(facts[fitted] + median, 1)
+    return certainty
 
 
 def percentile(values: Floats) -> Floats:
