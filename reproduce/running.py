@@ -30,7 +30,9 @@ class Plan:
         seed: random seed.
         scale: scale of the dimension, of tables of the paper.
         values: all settings of the run; a run with other settings is refused. None of an ensemble.
-        needs: runs that an ensemble is made of.
+        needs: runs that an ensemble is made of, or that the run starts from.
+        make: function that makes the run in a directory, from the directory of all runs; None for
+            a training or an ensemble by the command line.
     """
 
     study: str
@@ -39,6 +41,7 @@ class Plan:
     scale: str = "paper"
     values: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     needs: tuple["Plan", ...] = field(default=(), compare=False, repr=False)
+    make: Callable[[Path, Path], None] | None = field(default=None, compare=False, repr=False)
 
     @property
     def id(self) -> str:
@@ -135,6 +138,11 @@ def _read(plan: Plan, directory: Path) -> Record | None:
 
 def _make(plan: Plan, directory: Path, jobs: int, progress: Callable[[str], None]) -> None:
     run = plan.run(directory)
+    if plan.make is not None:
+        progress(f"{plan.study} {plan.name}")
+        plan.make(run, directory)
+        write_atomic(run / PROVENANCE, json.dumps(provenance()).encode())
+        return
     if plan.needs:
         members = [need.run(directory) for need in plan.needs]
         for member, need in zip(members, plan.needs, strict=True):
@@ -178,7 +186,7 @@ def _check(plan: Plan, record: Record) -> None:
                 f"{source} was trained with {name} = {found!r}, but the row now has {wanted!r}"
                 f"{' and more differs' * (len(differ) > 1)}: remove it to train again"
             )
-    if plan.needs:
+    if plan.needs and plan.make is None:
         members = [member.model_dump(exclude={"run"}) for member in config.model.members]
         needs = [need.values or {} for need in plan.needs]
         if members != [{k: v for k, v in values.items() if k != "data"} for values in needs]:
