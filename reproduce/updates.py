@@ -135,7 +135,8 @@ class UpdatesStudy(Study):
         " with the same settings on the graph with these facts. **as query**: MRR of (new entity,"
         " relation, ?); **as answer**: of queries whose answer is the new entity. **old facts**:"
         " test MRR of the facts of all other entities, and **before** the update. Times are seconds"
-        " of processor time: of the fit, and of training with its validations. The settings of the"
+        " of processor time: of the fit, and of training with its validations, without the entities"
+        " where no run was trained again. The settings of the"
         " fit were chosen on CoDEx-S, for other entities, as those with the highest MRR that cost"
         " the validation facts of the other entities at most 3 % of theirs."
     )
@@ -152,6 +153,14 @@ class UpdatesStudy(Study):
             update = partial(update_run, row, seed, count)
             plans.append(Plan(self.name, new, seed, values=values, needs=(base,), make=update))
         return plans
+
+    def page(self, shown: Shown, results: Sequence[Result]) -> str:
+        """Return the whole page, with the command of a row and not of one of its runs."""
+        text = super().page(shown, results)
+        for result in results:
+            command = f"python -m reproduce {self.name} --row {result.plan.row.rpartition('/')[0]}"
+            text = text.replace(f"`{result.plan.command}`", f"`{command}`")
+        return text
 
     def show(self, results: Sequence[Result]) -> Shown:
         """Return tables of quality, of time, and of certainty and coverage."""
