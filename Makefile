@@ -5,18 +5,22 @@ DATASETS := $(abspath ../shared/datasets)
 # Benchmark data sets beside the checkout are used where there are any.
 export KGFLOW_DATA ?= $(if $(wildcard $(DATASETS)),$(DATASETS),)
 
-.PHONY: demo test lint stats images bench bench-serve reproduce clean
+.PHONY: demo test lint docs stats images bench bench-serve reproduce presets clean
 
 demo: .make/installed
 	$(BIN)/python examples/demo.py
 
-test: lint
+test: lint docs
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: .make/developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The documentation site, in docs/_build/html; tutorials and examples are run.
+docs: .make/developed
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 
 # Size of the library beside its limits.
 stats:
@@ -40,6 +44,10 @@ STUDY ?= small
 reproduce: .make/installed
 	$(BIN)/python -m reproduce $(STUDY) --jobs 2 --page docs/results/$(STUDY).md
 
+# The presets on all graphs beside their targets: hours; stored results are not run again.
+presets: .make/developed
+	$(BIN)/python -m reproduce presets --seeds 3 --store --page docs/results/presets.md
+
 # Installed once, and again only when the requirements change.
 .make/installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -52,6 +60,8 @@ reproduce: .make/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
 		axe-playwright-python httpx2 hypothesis mypy playwright pre-commit pytest pytest-xdist ruff \
 		schemathesis tensorboard
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt \
+		furo myst-parser sphinx sphinx-copybutton sphinx-design sphinx-gallery
 	@touch $@
 
 clean:

@@ -1,4 +1,8 @@
-"""Define a new model in one file: NFE-2 with a Laplace x0.
+"""
+Define a model of your own
+==========================
+
+NFE-2 with a Laplace x0, in one file.
 
 A new x0 defines its quantile function, distribution function, density and entropy. The squared
 Wasserstein distance, its Gram matrix and its form as one matrix product follow from them.

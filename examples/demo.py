@@ -12,8 +12,9 @@ import kgflow
 from kgflow.analysis import (
     entity_uncertainty,
     explain,
-    learned_rules,
+    find_rules,
     overview,
+    rules_frame,
     write_report,
 )
 from kgflow.training import Callback
@@ -81,7 +82,9 @@ def main() -> None:
         console.print(f"why (Portugal, borders, Spain)? {explanation.text}")
     answers = run.prediction_set(head="Peru", relation="has_currency")
     console.print(f"(Peru, has_currency, ?): {answers}\n")
-    rules = learned_rules(run, k=2).select("rule", "model_confidence", "support", "confidence")
+    rules = rules_frame(run, find_rules(run, k=2)).select(
+        "rule", "model_confidence", "support", "confidence"
+    )
     show("rules that the model learned", rules)
     certainty = pl.col("certainty").round().cast(pl.Int64)
     entities = entity_uncertainty(run).select("entity", "type", certainty, "degree")

@@ -16,6 +16,10 @@ from reproduce.confidence import ConfidenceStudy
 from reproduce.ensembles import EnsemblesStudy
 from reproduce.figures import FiguresStudy
 from reproduce.paper import Table1Study, Table2Study, Table5Study
+from reproduce.prediction_sets import PredictionSetsStudy
+from reproduce.presets import PresetsStudy
+from reproduce.probabilities import ProbabilitiesStudy
+from reproduce.questions import QuestionsStudy
 from reproduce.results import Results
 from reproduce.running import collect, run_plans
 from reproduce.small import SmallStudy
@@ -29,6 +33,7 @@ STUDIES: dict[str, type[Study]] = {
         SmallStudy,
         FiguresStudy,
         UncertaintyStudy,
+        ProbabilitiesStudy,
         ConfidenceStudy,
         Table1Study,
         Table2Study,
@@ -36,6 +41,9 @@ STUDIES: dict[str, type[Study]] = {
         BenchmarksStudy,
         BatchesStudy,
         EnsemblesStudy,
+        PredictionSetsStudy,
+        PresetsStudy,
+        QuestionsStudy,
         UpdatesStudy,
     )
 }
@@ -88,6 +96,7 @@ def _run(chosen: argparse.Namespace) -> None:
         found = list(collect(plans, chosen.out, results))
     else:
         found = run_plans(plans, chosen.out, results, max(1, chosen.jobs), _say)
+    found = [study.complete(result) for result in found]
     for result in found:
         if result.skipped:
             _say(f"{result.plan.name} skipped: {result.skipped}")

@@ -84,7 +84,7 @@ class BatchesStudy(Study):
 
     name, title, storable = "batches", "What batches are made of", True
     about = (
-        "NFE-1, n = 64, trained with the same settings on whole queries (h, r) with all their"
+        "NFE-1, n = 32, trained with the same settings on whole queries (h, r) with all their"
         " tails, on pieces of queries, and on single facts, the paper's way. s/epoch is seconds of"
         " training by one thread; epochs and minutes are those until the validation MRR is"
         f" {QUALITY:.0%} of the highest of the table."

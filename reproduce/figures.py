@@ -92,7 +92,7 @@ class Drawn:
     path: Path
     medians: tuple[float, float]
     others: tuple[float, float]
-    belief: EvaluatedRule | None
+    evaluated: EvaluatedRule | None
 
     def to_dict(self) -> dict[str, object]:
         """Return the figure as values for JSON."""
@@ -111,7 +111,7 @@ def draw_figures(run: Run, data: str, directory: Path) -> list[Drawn]:
     """Draw all figures of a graph from a run on it."""
     import torch
 
-    judge, drawn = RuleEvaluator(run.predictor), []
+    evaluator, drawn = RuleEvaluator(run.predictor), []
     for figure in (figure for figure in FIGURES if figure.data == data):
         statistic, rule = figure.statistic(run), figure.rule(run)
         path = deviations_figure(run, [(statistic, figure.title)], directory / figure.file)
@@ -120,8 +120,8 @@ def draw_figures(run: Run, data: str, directory: Path) -> list[Drawn]:
             [torch.cat(x).median().item() for x in zip(*gaps, strict=True)]
             for gaps in ([statistic.values(run.model)], rest)
         )
-        belief = judge.evaluate(rule) if rule else None
-        drawn.append(Drawn(figure, path, (mine[0], mine[1]), (others[0], others[1]), belief))
+        evaluated = evaluator.evaluate(rule) if rule else None
+        drawn.append(Drawn(figure, path, (mine[0], mine[1]), (others[0], others[1]), evaluated))
     return drawn
 
 
@@ -138,7 +138,7 @@ other relations in place of those of the rule. Figure 6 has the first two relati
 which the graph has paths.
 
 Where scales are below 1 in size, |σσ - 1| is nearer to 1 than to 0 even if a relation is symmetric.
-Therefore `kgflow rules`, which computes belief, distance, support and confidence, compares a
+Therefore `kgflow rules`, which computes evaluated, distance, support and confidence, compares a
 relation with its inverse relation, which is learned too: distance 0 is the same function, 1 as
 different as any two."""
 
@@ -159,7 +159,7 @@ different as any two."""
 def figures_page(drawn: Sequence[Drawn]) -> str:
     """Return a table of all figures and then the pictures, as Markdown."""
     head = ["graph", "rule", "paper", "median of scales (others)", "median of shifts (others)"]
-    head += ["belief", "distance", "support", "confidence"]
+    head += ["evaluated", "distance", "support", "confidence"]
     pictures = [
         f"![{d.figure.title}, {d.figure.data}]({d.path.parent.name}/{d.path.name})" for d in drawn
     ]
@@ -167,12 +167,12 @@ def figures_page(drawn: Sequence[Drawn]) -> str:
 
 
 def _cells(drawn: Drawn) -> list[str]:
-    figure, belief = drawn.figure, drawn.belief
+    figure, evaluated = drawn.figure, drawn.evaluated
     medians = [f"{a:.3f} ({b:.3f})" for a, b in zip(drawn.medians, drawn.others, strict=True)]
-    judged = ["–"] * 4
-    if belief is not None:
-        shares = (belief.model_confidence, belief.distance, belief.confidence)
+    measures = ["–"] * 4
+    if evaluated is not None:
+        shares = (evaluated.model_confidence, evaluated.distance, evaluated.confidence)
         texts = ["–" if x is None else f"{x:.2f}" for x in shares]
-        judged = [texts[0], texts[1], f"{belief.support:,}", texts[2]]
+        measures = [texts[0], texts[1], f"{evaluated.support:,}", texts[2]]
     number = f"Figure {figure.number}" if figure.number else "–"
-    return [figure.data, figure.title, number, *medians, *judged]
+    return [figure.data, figure.title, number, *medians, *measures]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 GREY = "#606060"
-DRAWN = (*ENTROPIES, "top score", "score margin", "degree")
+DRAWN = (*ENTROPIES, "probability", "set size", "top score", "degree")
 """Signals with rejection curves."""
 
 

@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from kgflow.config import Experiment, dump, parse
@@ -18,6 +20,8 @@ from reproduce.experiments import differing
 from reproduce.results import PROVENANCE, Record, Results, provenance, read_record
 
 NOT_RUN = "it was not run"
+RECORD = "record.jsonl"
+"""File of a run of another program."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,10 @@ class Plan:
         scale: scale of the dimension, of tables of the paper.
         values: all settings of the run; a run with other settings is refused. None of an ensemble.
         needs: runs that an ensemble is made of, or that the run starts from.
+        words: command after ``python -m``, to which ``--out`` and the run directory are added; None
+            for a training of `values`.
         make: function that makes the run in a directory, from the directory of all runs; None for
-            a training or an ensemble by the command line.
+            a command.
     """
 
     study: str
@@ -41,6 +47,7 @@ class Plan:
     scale: str = "paper"
     values: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     needs: tuple["Plan", ...] = field(default=(), compare=False, repr=False)
+    words: tuple[str, ...] = field(default=(), compare=False, repr=False)
     make: Callable[[Path, Path], None] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -133,46 +140,62 @@ def _stored(plan: Plan, results: Results) -> Record | None:
 
 
 def _read(plan: Plan, directory: Path) -> Record | None:
-    return read_record(plan.run(directory), plan.study, plan.id, plan.seed)
+    run = plan.run(directory)
+    if (run / RECORD).is_file() and (run / PROVENANCE).is_file():
+        found = Record.from_line((run / RECORD).read_text(encoding="utf-8"), str(run))
+        return replace(found, provenance=json.loads((run / PROVENANCE).read_text()))
+    return read_record(run, plan.study, plan.id, plan.seed)
 
 
 def _make(plan: Plan, directory: Path, jobs: int, progress: Callable[[str], None]) -> None:
     run = plan.run(directory)
+    run.parent.mkdir(parents=True, exist_ok=True)
     if plan.make is not None:
         progress(f"{plan.study} {plan.name}")
         plan.make(run, directory)
         write_atomic(run / PROVENANCE, json.dumps(provenance()).encode())
         return
-    if plan.needs:
+    if plan.words:
+        # The whole command is measured, so what was interrupted begins again.
+        words = [*plan.words, "--out", str(run), *(["--force"] if run.exists() else [])]
+    elif plan.needs:
         members = [need.run(directory) for need in plan.needs]
         for member, need in zip(members, plan.needs, strict=True):
             if _read(need, directory) is None:
                 raise KgflowError(f"{member} is a member of it and is not trained")
-        words = ["ensemble", *map(str, members), "--out", str(run), "--force"]
+        words = ["kgflow", "ensemble", *map(str, members), "--out", str(run), "--force"]
     else:
         assert plan.values is not None
         load(plan.values["data"])
-        words = ["train", "--resume", str(run)]
+        words = ["kgflow", "train", "--resume", str(run)]
         if not run.exists():
-            run.parent.mkdir(parents=True, exist_ok=True)
             config = run.parent / f"{run.name}.toml"
             write_atomic(config, dump(parse(Experiment, dict(plan.values), plan.name)))
-            words = ["train", "--config", str(config), "--out", str(run)]
+            words = ["kgflow", "train", "--config", str(config), "--out", str(run)]
     progress(f"{plan.study} {plan.name}")
-    _call(words, jobs)
-    write_atomic(run / PROVENANCE, json.dumps(provenance()).encode())
+    spent = _call(words, jobs)
+    write_atomic(run / PROVENANCE, json.dumps(provenance() | spent).encode())
 
 
-def _call(words: Sequence[str], jobs: int) -> None:
+def _call(words: Sequence[str], jobs: int) -> dict[str, str]:
+    """Run a module, and return the seconds of the clock and of the processors."""
     threads = {"OMP_NUM_THREADS": "1"} if jobs > 1 else {}
-    done = subprocess.run(
-        [sys.executable, "-m", "kgflow", *words],
-        capture_output=True,
-        text=True,
-        env=os.environ | threads,
-    )
-    if done.returncode:
-        raise KgflowError((done.stderr.strip().splitlines() or ["no message"])[-1])
+    began = time.monotonic()
+    with TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *words],
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env=os.environ | threads,
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        said = errors.read().decode("utf-8", "replace").strip().splitlines()
+    if process.returncode:
+        raise KgflowError((said or ["no message"])[-1])
+    spent = {"wall": time.monotonic() - began, "cpu": usage.ru_utime + usage.ru_stime}
+    return {name: f"{seconds:.1f}" for name, seconds in spent.items()}
 
 
 def _check(plan: Plan, record: Record) -> None:
@@ -193,7 +216,7 @@ def _check(plan: Plan, record: Record) -> None:
             raise KgflowError(f"{source} has other members than its row has now: remove it")
     try:
         record.check()
-        if not record.history and not plan.needs:
+        if not record.history and not plan.needs and not plan.words:
             raise ValueError("an empty history")
     except (KeyError, TypeError, ValueError):
         raise KgflowError(f"{source} is damaged: remove it to train again") from None

@@ -13,8 +13,10 @@ from kgflow.data import QueryIndex
 from kgflow.data.dataset import SPLITS
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Scorer, rank
-from kgflow.models import composed_entropy
+from kgflow.kernels import blocks
+from kgflow.models import Ensemble, composed_entropy
 from kgflow.runs.run import Run
+from kgflow.uncertainty.agreement import member_agreement
 from reproduce.selective import auroc, auroc_draws, interval, rejection_curve
 
 Floats = NDArray[np.float64]
@@ -22,7 +24,14 @@ Ids = NDArray[np.int64]
 Progress = Callable[[float], None]
 
 ENTROPIES = ("query entropy", "answer entropy", "composed entropy")
+TRUST = ("probability", "conditional probability", "set size")
+"""What is calibrated: signals that people are shown."""
+MEMBERS = ("agreement", "deviation")
+"""Signals of ensembles."""
 BASELINES = ("top score", "score margin", "degree", "answer degree", "fan-out")
+
+SET_MASS, SET_QUERIES = 0.9, 512
+"""Softmax probability of a set of answers, and queries scored at a time for it."""
 
 WITHOUT, WITH = "baselines together", "entropies added"
 """Logistic regressions on all baselines, and on all baselines and entropies."""
@@ -51,6 +60,10 @@ def signals(
     - degree: number of training triples of h
     - answer degree: number of training triples of the best answer
     - fan-out: minus the mean number of answers of the relation's queries in training
+    - probability: that the best answer is true; conditional probability: if one is missing
+    - set size: minus the number of answers that have a softmax probability of 0.9 together, at
+      the temperature of the calibration
+    - agreement, deviation: of the members of an ensemble, see `member_agreement`
     - query entropy: :math:`-H(f_h(x_0))`
     - answer entropy: :math:`-H(f_{\hat t}(x_0))` of the best answer
     - composed entropy: :math:`-H(f_r \circ f_h(x_0))`
@@ -73,11 +86,39 @@ def signals(
         "answer degree": degree[answer[:, 0]],
         "fan-out": -_answers_per_query(run.data.queries("train"))[r],
     }
+    found |= _trust(run, h, r, answer[:, 0], Scorer(run.model, known))
     entropy = run.predictor.entropy["entity"]
     if entropy is not None:
         found |= {"query entropy": -entropy[h], "answer entropy": -entropy[answer[:, 0]]}
     composed = _composed(run, h, r)
     return found if composed is None else found | {"composed entropy": -composed}
+
+
+def _trust(run: Run, h: Ids, r: Ids, answer: Ids, scorer: Scorer) -> dict[str, Floats]:
+    """Return the signals that are calibrated, and those of an ensemble."""
+    R, calibration = len(run.data.relations), run.predictor.calibration
+    inverse = r >= R
+    triples = np.where(inverse, answer, h), r % R, np.where(inverse, h, answer)
+    evidence = calibration.evidence(scorer, *triples)
+    odds = np.where(inverse, evidence.odds[:, 1], evidence.odds[:, 0])
+    found = {
+        "probability": calibration.truth_log_odds(evidence),
+        "conditional probability": odds,
+        "set size": -_set_sizes(scorer, h, r, calibration.temperature),
+    }
+    if isinstance(run.model, Ensemble):
+        members = member_agreement(run.model, scorer, h, r)
+        found |= {"agreement": members.agreement, "deviation": -members.deviation}
+    return found
+
+
+def _set_sizes(scorer: Scorer, h: Ids, r: Ids, temperature: float) -> Floats:
+    parts = [np.empty(0)]
+    for low, high in blocks(len(h), scorer.batch_size(SET_QUERIES)):
+        S = scorer.filtered_scores(h[low:high], r[low:high]).double() / temperature
+        mass = torch.softmax(S, dim=1).sort(dim=1, descending=True).values.cumsum(1)
+        parts.append((mass < SET_MASS).sum(1).double().cpu().numpy() + 1)
+    return np.concatenate(parts)
 
 
 def _answers_per_query(train: QueryIndex) -> Floats:

@@ -122,6 +122,10 @@ class Study(ABC):
         """Return the runs of the chosen rows."""
         return [plan for row in self.rows() for plan in self.seeds(row)]
 
+    def complete(self, result: Result) -> Result:
+        """Return a finished run with what the study measures on it, to be stored with it."""
+        return result
+
     @abstractmethod
     def show(self, results: Sequence[Result]) -> Shown:
         """Return tables and pictures of the results."""

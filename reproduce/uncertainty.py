@@ -7,7 +7,14 @@ import polars as pl
 from kgflow.runs.run import Run
 from reproduce.plots import rejections
 from reproduce.running import Result
-from reproduce.signals import BASELINES, ENTROPIES, SignalComparison, compare_signals
+from reproduce.signals import (
+    BASELINES,
+    ENTROPIES,
+    MEMBERS,
+    TRUST,
+    SignalComparison,
+    compare_signals,
+)
 from reproduce.study import Shown, Study, table
 
 INTRODUCTION = """\
@@ -16,6 +23,11 @@ known before the answer is checked: the entropy change of the query's entity, of
 of f_r ∘ f_h (low means certain), and simpler ones: the score of the best answer and its difference
 to the second, the degrees of both entities, and the fan-out of the relation (answers per query in
 training; low means certain). Answers that are in training or validation are removed first.
+
+What people are shown is measured beside them: the probability that the best answer is true and its
+conditional probability, the size of the set of answers that have a softmax probability of 0.9
+together, and for ensembles the share of pairs of members with the same best answer and the standard
+deviation of its softmax probability.
 
 **AUROC** is the probability that a hit at 1 has a higher signal than a miss (chance: .5); intervals
 are 95 %, by bootstrap over queries. **Gain** is the area under the MRR of the share answered, most
@@ -67,10 +79,12 @@ def study_page(studies: Sequence[SignalComparison]) -> str:
 def outcome(found: SignalComparison) -> str:
     """Return whether entropies help, as far as the intervals show."""
     where = f"**{found.model} on {found.data}** (MRR {found.mrr:.3f}, {found.answers:,} answers):"
+    trust = _best(found.errors, (*TRUST, *MEMBERS), "auroc@1")
     if not found.has_entropy:
-        return f"{where} the model has no uncertainty."
+        return f"{where} the model has no entropies; the best of what people are shown is {trust}."
     best, simple = (_best(found.errors, names, "auroc@1") for names in (ENTROPIES, BASELINES))
-    text = f"{where} alone, the best entropy ({best}) against the best simple signal ({simple})"
+    text = f"{where} alone, the best entropy ({best}) against the best simple signal ({simple}) and"
+    text += f" the best of what people are shown ({trust})"
     if found.added is not None:
         low, high = found.added.low, found.added.high
         word = "help" if low > 0 else "harm" if high < 0 else "add nothing significant"

@@ -15,7 +15,7 @@ from pathlib import Path
 MODULES, LINES, FILES = 190, 24_000, 500
 SHORT = 30
 ARGUMENTS = 8
-ENTRY_POINTS = {("runs/training.py", "train")}
+ENTRY_POINTS = {("runs/start.py", "train")}
 """Functions with an argument for each setting that people change."""
 
 

@@ -2,13 +2,15 @@
 
 import numpy as np
 import torch
+from torch.nn.functional import softplus
 
 from kgflow import models
 from kgflow.config import Experiment, expand, parse
 from kgflow.data import Dataset, Triples, Vocabulary
 from kgflow.models import MODELS, variants
 from kgflow.models.listing import label
-from kgflow.training import Batch
+from kgflow.training import Batch, KvsAll, Softmax, Sum
+from kgflow.training.losses.sampled import SampledLoss
 
 VARIANTS = {label(name, chosen): (name, chosen) for name in MODELS for chosen in variants(name)}
 """Name and options of every variant of every model, by a label such as "transe norm=l1"."""
@@ -64,3 +66,23 @@ def batch_of(loss, queries=None):
     """Return the batch of some queries of a loss, or of all, with all their tails."""
     chosen = np.arange(len(loss.index)) if queries is None else np.asarray(queries)
     return Batch.of_queries(loss.index, chosen)
+
+
+def by_autograd(loss, batch):
+    """Return a loss as a scalar that autograd can differentiate, from the whole score matrix."""
+    model = loss.model
+    if isinstance(loss, Sum):
+        terms = [part for x in loss.terms for part in x.parts(loss.facts(batch), model.entity)]
+        return by_autograd(loss.loss, batch) + sum(terms)
+    if isinstance(loss, SampledLoss):
+        return sum(loss.parts(loss.draw(batch), model.entity))
+    Q, a = loss.query(model.entity(loss.tensor(batch.h)), loss.tensor(batch.r))
+    K, b = model.encode_keys(model.entity.weight)
+    product = Q @ K.T if model.interaction is None else model.interaction(Q, K)
+    S, (c, row, column, y, e) = product + a[:, None] + b, loss.targets(batch)
+    each = S.logsumexp(1) if isinstance(loss, Softmax) else softplus(S).sum(1)
+    if isinstance(loss, KvsAll):
+        each = each - loss.label_smoothing * S.mean(1)
+    true = S[row, column]
+    value = (c * each).sum() - (y * true).sum()
+    return value if e is None else value + (e * softplus(true)).sum()

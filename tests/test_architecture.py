@@ -19,9 +19,10 @@ data flows
 models kernels
 training evaluation
 uncertainty
+queries
 runs
 analysis search
-serving export tuning
+serving export tuning interop
 cli
 __main__ __init__"""
 LEVEL = {name: n for n, line in enumerate(LEVELS.splitlines()) for name in line.split()}

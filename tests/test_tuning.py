@@ -8,7 +8,7 @@ import pytest
 import kgflow
 from graphs import random_graph
 from kgflow.config import Experiment, read
-from kgflow.data import REDUCTIONS, Dataset, Triples, Vocabulary, entity_sample, k_core
+from kgflow.data import Dataset, Triples, Vocabulary, k_core
 from kgflow.errors import KgflowError
 from kgflow.runs.build import complete
 from kgflow.runs.training import best_validation, run_experiment
@@ -57,7 +57,8 @@ def test_the_papers_order_finds_the_best_of_each_line():
 
 
 def test_started_trials_come_last():
-    protocol = PaperProtocol(grids={"lr": (1.0, 2.0, 3.0)}, initial={"lr": 1.0})
+    protocol = PaperProtocol()
+    protocol.grids, protocol.initial = {"lr": (1.0, 2.0, 3.0)}, {"lr": 1.0}
     started = [{"lr": 1.0}, {"lr": 2.0}]
     assert protocol.next_settings([], started) == {"lr": 3.0}
     assert protocol.next_settings([({"lr": 3.0}, 0.5)], started) == {"lr": 1.0}
@@ -219,10 +220,9 @@ def test_a_core_is_a_core(share):
 
 
 @pytest.mark.parametrize("share", [1.0, 0.8, 0.5])
-@pytest.mark.parametrize("by", REDUCTIONS)
-def test_a_smaller_graph_is_what_lies_between_its_entities(by, share):
+def test_a_smaller_graph_is_what_lies_between_its_entities(share):
     data = skewed_graph()
-    core = REDUCTIONS[by](data, share)
+    core = k_core(data, share)
     assert 0 < len(core.train) <= share * len(data.train)
     assert len(core.valid)
     names = {tuple(map(str, x)) for x in named(data, data.train)}
@@ -241,24 +241,6 @@ def test_a_graph_without_a_small_core_keeps_its_smallest():
     data = random_graph(entities=60, relations=4, facts=400)
     core = k_core(data, 0.1)
     assert 0.1 * len(data.train) < len(core.train) < len(data.train)
-
-
-def test_a_sample_of_entities_is_drawn():
-    """As near to the share as one more entity allows, the same by its seed, and all get a turn."""
-    data = random_graph(entities=60, relations=4, facts=400, held_out=40)
-    found = [entity_sample(data, 0.3, seed) for seed in range(40)]
-    assert entity_sample(data, 0.3, 7).digest() == found[7].digest() != found[8].digest()
-    degree = np.bincount(np.concatenate([data.train.h, data.train.t]))
-    for graph in found:
-        assert 0.3 * len(data.train) - degree.max() <= len(graph.train) <= 0.3 * len(data.train)
-    assert {name for graph in found for name in graph.entities} == set(data.entities)
-
-
-def test_a_sample_grows_until_there_is_something_to_validate_on():
-    data = random_graph(entities=60, relations=4, facts=400)
-    graph = entity_sample(data, 0.001)
-    assert len(graph.train)
-    assert len(graph.valid)
 
 
 def skewed_graph():
@@ -283,9 +265,9 @@ def named(data, facts):
 
 
 def test_bad_shares_are_refused():
-    for share, reduced in itertools.product((0.0, 1.5, float("nan")), REDUCTIONS.values()):
+    for share in (0.0, 1.5, float("nan")):
         with pytest.raises(KgflowError, match="share of triples"):
-            reduced(DATA, share)
+            k_core(DATA, share)
 
 
 # --- the command --------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Example:
     >>> import kgflow
     >>> kgflow.load("world").name
     'world'
-    >>> run = kgflow.train("world", model="nfe-1", dim=128, epochs=50)  # doctest: +SKIP
+    >>> run = kgflow.train("world")  # doctest: +SKIP
     >>> run.predict(head="France", relation="borders", k=5)  # doctest: +SKIP
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kgflow.runs.plugins import load_plugin
     from kgflow.runs.run import Run
     from kgflow.runs.run import open_run as open  # noqa: A004
-    from kgflow.runs.training import resume, train
+    from kgflow.runs.start import resume, train
     from kgflow.serving.client import Client
 
 __all__ = [
@@ -55,8 +55,8 @@ _HOME = {
     "load": "kgflow.data",
     "load_plugin": "kgflow.runs.plugins",
     "open": "kgflow.runs.run",
-    "resume": "kgflow.runs.training",
-    "train": "kgflow.runs.training",
+    "resume": "kgflow.runs.start",
+    "train": "kgflow.runs.start",
 }
 """Modules of the public names, imported when a name is first used: `import kgflow` is fast."""
 

@@ -32,7 +32,16 @@ FORMAT = 2
 ENSEMBLE = "ensemble"
 """Model name of an ensemble of runs."""
 
+PRESETS = {
+    "auto": "settings that suit the size and density of the graph (default without a model).",
+    "fast": "auto with half of the dimension and of the epochs.",
+    "best": "auto with twice the dimension and more epochs, in an ensemble of two recipes.",
+    "paper": "NFE-1 with the loss, optimizer and size of the paper.",
+}
+"""Presets of complete settings, with their meanings."""
+
 Option = bool | int | float | str
+"""Value of a model option as a file or the command line gives it."""
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 Count = Annotated[int, Field(ge=1, le=2**31)]
 
@@ -125,7 +134,9 @@ class ModelSettings(Settings):
 
     name: Annotated[str, Field(description="Model name; `kgflow models` lists all.")] = "nfe-1"
     dim: int = Field(default=128, ge=1, le=2**20, description="Embedding dimension, the paper's n.")
-    bias: Annotated[bool, Field(description="Learn a bias for every entity as a tail.")] = False
+    bias: Annotated[
+        bool, Field(description="Add a learned entity bias to the scores of tails.")
+    ] = False
     inverse_relations: Annotated[
         bool, Field(description="Learn separate embeddings for inverse relations.")
     ] = True
@@ -179,10 +190,10 @@ class TrainingSettings(Settings):
         " of them, or single facts as in the paper.",
     )
     init_scale: Annotated[
-        float, Field(gt=0, le=100, description="Factor of the initial embeddings.")
+        float, Field(gt=0, le=100, description="Factor that multiplies the initial embeddings.")
     ] = 1.0
     ema_decay: float = Field(
-        default=0.9, ge=0, lt=1, description="Decay of the moving average of weights, per epoch."
+        default=0.9, ge=0, lt=1, description="EMA decay of the weights per epoch; 0 turns EMA off."
     )
     validate_every: Annotated[int, Field(ge=1, description="Epochs between validations.")] = 1
     patience: Annotated[
@@ -228,9 +239,10 @@ class Experiment(Settings):
 
 
 class RunInfo(Settings):
-    """Facts about a saved run."""
+    """Facts about a saved run; `preset` names the preset and its recipe, as in "auto/sparse"."""
 
     format: int
+    preset: str = ""
     kgflow: str
     data_digest: str
     entities: int

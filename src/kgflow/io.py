@@ -53,6 +53,12 @@ def atomic_file(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def check_empty(directory: Path) -> None:
+    """Raise KgflowError if a path exists and is not an empty directory."""
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise KgflowError(f"{directory} exists and is not empty: give another directory")
+
+
 @contextmanager
 def atomic_directory(directory: Path) -> Iterator[Path]:
     r"""Yield a temporary directory, which is renamed if the block ends without error.
@@ -66,8 +72,7 @@ def atomic_directory(directory: Path) -> Iterator[Path]:
         >>> [path.name for path in directory.iterdir()]
         ['train.tsv']
     """
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise KgflowError(f"{directory} exists and is not empty: give another directory")
+    check_empty(directory)
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".kgflow-") as outer:
         temporary = Path(outer) / directory.name

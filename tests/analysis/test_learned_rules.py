@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kgflow
-from kgflow.analysis import Explainer, explain, learned_rules
+from kgflow.analysis import Explainer, explain, find_rules, rules_frame
 from kgflow.data import Dataset, Triples, Vocabulary
 
 
@@ -12,11 +12,13 @@ from kgflow.data import Dataset, Triples, Vocabulary
 def world(tmp_path_factory):
     """A small run that learned enough of the embedded data set."""
     out = tmp_path_factory.mktemp("rules") / "world"
-    common = {"dim": 32, "epochs": 25, "lr": 0.06, "batch_size": 256}
+    common = {"dim": 32, "epochs": 25, "lr": 0.06}
     return kgflow.train(
         "world",
         **common,
+        model="nfe-1",
         settings={
+            "training.batch_size": 256,
             "training.lr_schedule.decay": 0.95,
             "training.loss.dropout": 0.0,
             "training.ema_decay": 0.0,
@@ -26,13 +28,17 @@ def world(tmp_path_factory):
     )
 
 
+def rules_of(run, **options):
+    return rules_frame(run, find_rules(run, **options))
+
+
 def sentences(frame, kind=None):
     rows = frame if kind is None else frame.filter(frame["kind"] == kind)
     return rows["rule"].to_list()
 
 
 def test_rules_of_world_are_found(world):
-    found = learned_rules(world)
+    found = rules_of(world)
     assert sentences(found, "symmetric")[0] == "borders is symmetric"
     learned = found.filter(found["agreement"] != "graph only")
     assert set(sentences(learned, "symmetric")) == {"borders is symmetric"}
@@ -45,19 +51,19 @@ def test_rules_of_world_are_found(world):
 
 
 def test_antisymmetric_relations_are_not_symmetric(world):
-    found = learned_rules(world)
+    found = rules_of(world)
     antisymmetric = {name.split()[0] for name in sentences(found, "antisymmetric")}
     assert "borders" not in antisymmetric
     assert {"capital_of", "in_region", "city_in"} <= antisymmetric
 
 
 def test_rules_are_selected(world):
-    found = learned_rules(world, relation="borders", kind="composition", k=1)
+    found = rules_of(world, relation="borders", kind="composition", k=1)
     assert len(found) == 1
     assert "borders" in found["rule"][0]
-    assert len(learned_rules(world, include_all=True)) > len(learned_rules(world))
+    assert len(rules_of(world, include_all=True)) > len(rules_of(world))
     with pytest.raises(kgflow.KgflowError, match="did you mean inverse"):
-        learned_rules(world, kind="inverses")
+        rules_of(world, kind="inverses")
 
 
 def cousins():
@@ -86,7 +92,7 @@ def test_rules_of_a_family_are_found(tmp_path, model):
     run = kgflow.train(
         cousins(), model, 24, epochs=30, lr=0.1, settings=settings, out=tmp_path / "run"
     )
-    found = learned_rules(run)
+    found = rules_of(run)
     agreed = found.filter(found["agreement"] == "both")["rule"].to_list()
     assert {
         "friend is symmetric",

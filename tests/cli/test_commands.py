@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import kgflow as library
-from kgflow.uncertainty import MissingAnswerProbability
 
 METRICS = {"mrr", "mr", "hits@1", "hits@3", "hits@10", "amr", "amri"}
 POLICIES = {"optimistic", "realistic", "pessimistic"}
@@ -39,6 +38,8 @@ def test_train_for_people_names_the_run(kgflow, tmp_path):
     assert code == 0
     assert f"run saved in {tmp_path / 'run'}" in out
     assert "realistic" in out
+    assert f"kgflow predict {tmp_path / 'run'} --head " in out
+    assert "about 0:" in err
     assert "8 floats per entity" in err
 
 
@@ -71,7 +72,7 @@ def test_tensorboard_gets_every_epoch(answer, tmp_path):
     pytest.importorskip("tensorboard", reason="the extra `tensorboard` is not installed")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    flags = ("--dim", 2, "--epochs", 3, "--tensorboard", tmp_path / "events")
+    flags = ("--dim", 2, "--epochs", 3, "--track", f"tensorboard={tmp_path / 'events'}")
     answer("train", "world", *flags, "--out", tmp_path / "run")
     found = EventAccumulator(str(tmp_path / "events")).Reload()
     history = library.open(tmp_path / "run").history
@@ -96,7 +97,7 @@ def test_best_epoch_is_a_validated_one(answer, tmp_path):
 
 def test_help_tells_the_defaults(kgflow):
     from kgflow.cli.train import FLAGS
-    from kgflow.config import entries
+    from kgflow.config import PRESETS, entries
 
     _, out, _ = kgflow("train", "--help")
     text = " ".join(out.replace("│", " ").split())
@@ -104,7 +105,10 @@ def test_help_tells_the_defaults(kgflow):
     for flag, key in FLAGS.items():
         assert f"--{flag.replace('_', '-')}" in text
         description = found[key].description.replace("`", "")  # Markdown is rendered
-        assert f"{description} Default: {found[key].default}." in text
+        default = found[key].default if key == "seed" else "by the preset"
+        assert f"{description} Default: {default}." in text
+    for preset, meaning in PRESETS.items():
+        assert f"{preset}: {meaning}" in text
     flags = {word for word in text.split() if word.startswith("--")}
     assert len(flags - {"--help"}) <= 20
 
@@ -188,7 +192,7 @@ def test_predict_tails_heads_and_relations(answer, world_run):
         scores = [a["score"] for a in answers]
         assert scores == sorted(scores, reverse=True)
         assert all(a[asked] == a["answer"] for a in answers)
-        assert all(0 < a["probability"] < 1 for a in answers)
+        assert all(a["known"] or 0 < a["probability"] < 1 for a in answers)
 
 
 def test_new_leaves_out_known_facts_and_types_restrict(answer, world_run):
@@ -221,21 +225,13 @@ def test_a_file_of_questions_answers_in_order(answer, kgflow, world_run, tmp_pat
 def test_discover_equals_a_full_sort(answer, world_run):
     run = library.open(world_run)
     found = answer("discover", world_run, "-k", 7, "--relation", "borders")["facts"]
-    chance, r = MissingAnswerProbability(run.data), run.data.relations.id("borders")
-    every = np.arange(len(run.data.entities))
-
-    def probabilities(relation):
-        queries = every, np.full_like(every, relation)
-        S = run.predictor.scorer.filtered_scores(*queries).numpy()
-        new = np.isfinite(S)
-        P = np.zeros(S.shape)
-        P[new] = run.predictor.probability(S[new], np.full(new.sum(), relation))
-        return P * chance(*queries)[:, None]
-
-    lesser = np.minimum(probabilities(r), probabilities(r + len(run.data.relations)).T)
-    np.fill_diagonal(lesser, 0)  # no country borders itself
-    best = np.sort(lesser.ravel())[::-1][:7].tolist()
-    assert [f["probability"] for f in found] == pytest.approx(best, abs=1e-6)
+    r, every = run.data.relations.id("borders"), np.arange(len(run.data.entities))
+    h, t = (x.ravel() for x in np.meshgrid(every, every, indexing="ij"))
+    other = h != t  # no country borders itself
+    triples = np.stack([h, np.full_like(h, r), t], axis=1)[other]
+    probabilities = [p for p in run.predictor.probability(triples) if p is not None]
+    best = sorted(probabilities, reverse=True)[:7]
+    assert [f["probability"] for f in found] == pytest.approx(best, rel=1e-4)
     everywhere = [f["probability"] for f in answer("discover", world_run, "-k", 30)["facts"]]
     assert everywhere == sorted(everywhere, reverse=True)
     assert everywhere[0] >= found[0]["probability"]
@@ -260,14 +256,16 @@ def test_calibrate_evaluates_before_and_after(answer, kgflow, world_run, tmp_pat
 
 def test_prediction_sets_are_printed_in_part_and_given_whole(answer, kgflow, world_run, tmp_path):
     ask = ("predict", world_run, "--head", "France", "--relation", "in_time_zone")
-    for flags in ((), ("--by-relation",), ("--adaptive",)):
+    for name, by in (("rank", ()), ("rank", ("--by-relation",)), ("logit", ())):
+        flags = ("--nonconformity", name, *by)
         (found,) = answer(*ask, "--coverage", 0.9, *flags)["prediction_sets"]
-        assert found["size"] == len(found["answers"]) > 3
+        assert found["size"] == len(found["answers"]) > 1
         assert not any(a["known"] for a in found["answers"])
-        assert (found["coverage"], found["held_out"]) == (0.9, 222)
-        code, out, _ = kgflow(*ask, "--coverage", 0.9, "-k", 3, *flags)
+        assert (found["coverage"], found["held_out"]) == (0.9, 54 if by else 222)
+        assert found["nonconformity"] == name
+        code, out, _ = kgflow(*ask, "--coverage", 0.9, "-k", 1, *flags)
         assert code == 0
-        assert f"and {found['size'] - 3:,} more" in out
+        assert f"and {found['size'] - 1:,} more" in out
         assert "in 0.9 of queries" in out
     file, whole = tmp_path / "q.tsv", tmp_path / "a.tsv"
     file.write_text("France\tin_time_zone\t?\n?\tborders\tPeru\n")

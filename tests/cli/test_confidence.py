@@ -40,6 +40,8 @@ def test_train_evaluate_predict(answer, kgflow, facts, tmp_path):
     for kind in ("direct", "mapped", "constant"):
         assert 0 < found[kind]["mse"] <= found[kind]["mae"] < 1
     assert 0 < found["ndcg"]["exponential"] <= 1
+    assert found["tails"]["facts"] == found["facts"] >= found["high"]["facts"]
+    assert answer("evaluate", run, "--confidence", "--split", "valid")["fitted"] is None
     code, out, _ = kgflow("evaluate", run, "--confidence", "--split", "valid")
     assert code == 0
     assert "nDCG" in out
@@ -52,11 +54,11 @@ def test_what_does_not_fit_is_refused_in_one_sentence(refusal, world_run, facts,
     assert "world has no test facts with confidences" in refusal(
         "evaluate", world_run, "--confidence"
     )
+    said = refusal("evaluate", world_run, "--confidence", "--coverage", 0.9, "--split", "valid")
+    assert "take test, not valid" in said
     assert "--confidence cannot be used with" in refusal(
         "evaluate", world_run, "--confidence", "--by", "side"
     )
-    message = refusal(
-        "train", facts, "--set", "training.loss.confidence=hard", "--out", tmp_path / "run"
-    )
+    message = refusal("train", facts, "--model", "nfe-1", "--set", "training.loss.confidence=hard")
     assert "training.loss.confidence" in message
     assert "'soft-label'" in message

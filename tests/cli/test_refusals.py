@@ -40,7 +40,7 @@ def test_missing_file(refusal, tmp_path):
         (("--set", "model.x0=gaussian"), "allowed values: normal, uniform"),
         (("--set", "model.x0"), "--set takes KEY=VALUE"),
         (("--set", "trainig.epochs=3"), "unknown key 'trainig'; did you mean training"),
-        (("--set", "training.loss.margn=3"), "unknown key 'training.loss.margn'; did you mean"),
+        (("--set", "training.loss.dropuot=3"), "unknown key 'training.loss.dropuot'; did you mean"),
         (("--device", "toaster"), "device 'toaster'"),
         (("--epohcs", "1"), "--epohcs"),
         (("--dim", "many"), "--dim"),
@@ -170,7 +170,9 @@ def test_bad_coverages(refusal, world_run, tmp_path):
     assert "ask with a relation" in refusal(*ask, "--tail", "Spain", "--coverage", "0.9")
     assert "k is 0" in refusal(*borders, "--coverage", "0.9", "-k", "0")
     assert "needs --coverage" in refusal(*borders, "--by-relation")
-    assert "needs --coverage" in refusal("evaluate", world_run, "--adaptive")
+    assert "needs --coverage" in refusal("evaluate", world_run, "--nonconformity", "aps")
+    said = refusal("evaluate", world_run, "--coverage", "0.9", "--nonconformity", "softmx")
+    assert "did you mean softmax?" in said
     assert "--type cannot be used" in refusal(*borders, "--coverage", "0.9", "--type", "currency")
     assert "'training.conformal_fraction' is 1" in refusal(
         "train", "world", "--set", "training.conformal_fraction=1", "--out", tmp_path / "run"

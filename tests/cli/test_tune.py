@@ -33,12 +33,12 @@ def test_for_people_it_names_the_file(kgflow, tmp_path):
     assert "best of 1 trials" in printed
 
 
-def test_hyperband_on_a_sample(kgflow, tmp_path):
+def test_hyperband_on_a_core(kgflow, tmp_path):
     out = tmp_path / "best.toml"
     flags = ("--dim", 2, "--epochs", 1, "--trials", 1, "--protocol", "hyperband", "--out", out)
-    code, printed, err = kgflow("tune", "world", *flags, "--reduce", "0.4", "--reduce-by", "sample")
+    code, printed, err = kgflow("tune", "world", *flags, "--reduce", "0.4")
     assert code == 0
-    assert "searching on a sample with " in err
+    assert "searching on a k-core with " in err
     assert "best of 1 trials" in printed
 
 
@@ -63,10 +63,6 @@ def test_refusals(refusal, tmp_path):
     assert "did you mean paper" in refusal("tune", "world", "--protocol", "papr", *out)
     assert "does not exist" in refusal("tune", "world", "--out", tmp_path / "no" / "x.toml")
     assert "unknown model" in refusal("tune", "world", "--model", "nfe1", *out)
-    assert "did you mean sample" in refusal(
-        "tune", "world", "--reduce", "0.5", "--reduce-by", "sampel", *out
-    )
-    assert "needs --reduce" in refusal("tune", "world", "--reduce-by", "sample", *out)
     assert "share of triples" in refusal("tune", "world", "--reduce", "2", *out)
     assert not list(tmp_path.iterdir())
 

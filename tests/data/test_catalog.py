@@ -1,4 +1,3 @@
-import hashlib
 from pathlib import Path
 
 import pytest
@@ -74,12 +73,3 @@ def test_an_unknown_name_gets_suggestions():
         load("fb15k237")
     with pytest.raises(KgflowError, match="kgflow data list"):
         load("zzz")
-
-
-def test_changed_files_are_found(write, monkeypatch):
-    for split in ("train", "valid", "test"):
-        write(f"data/mine/{split}.txt", split)
-    digests = {s: hashlib.sha256(s.encode()).hexdigest() for s in ("train", "valid")}
-    entry = catalog.CatalogEntry("mine", "", sha256=digests | {"test": "0" * 64})
-    monkeypatch.setattr(catalog, "entries", lambda: {"mine": entry})
-    assert catalog.changed_splits("mine") == ["test"]

@@ -1,6 +1,8 @@
 """Exported files contain the arrays and triples of the run."""
 
 import json
+import re
+import tomllib
 from dataclasses import replace
 from urllib.parse import unquote
 
@@ -9,10 +11,13 @@ import polars as pl
 import pytest
 
 import kgflow
+from endpoint import serve
 from graphs import random_graph
-from kgflow.data import Vocabulary
+from kgflow.config import Experiment, parse
+from kgflow.data import SPLITS, Triples, Vocabulary, import_files, read_triples
 from kgflow.errors import KgflowError
 from kgflow.export import FORMATS, export
+from kgflow.runs.store import model_digest
 
 NAMES = ("New York", "50%", "tab\there", "line\nend", "naïve", "http://x.org/a", "_:b1", "a b  c")
 
@@ -88,6 +93,9 @@ def test_predicted_triples(run, tmp_path, name):
     for quad in ox.parse(out.read_bytes(), format=ox.RdfFormat.N_TRIPLES):
         told.setdefault(quad.subject.value, {})[quad.predicate.value.split("#")[-1]] = quad.object
     expected = run.discover(60)
+    digest = model_digest(run.directory)[:16]
+    activity = f"urn:kgflow:run:{digest}"
+    assert told.pop(activity)["urn:kgflow:dataDigest"].value == run.data.digest()
     assert len(told) == len(expected) == 60
 
     def term_name(term):
@@ -97,14 +105,108 @@ def test_predicted_triples(run, tmp_path, name):
             term.value.startswith("urn:kgflow:")) else term.value  # fmt: skip
 
     for row in expected.iter_rows(named=True):
-        fact = told[f"urn:kgflow:fact:{row['rank']}"]
+        fact = told[f"urn:kgflow:fact:{digest}:{row['rank']}"]
         if name == "ntriples":
             triple = fact["reifies"]
             parts = (triple.subject, triple.predicate, triple.object)
         else:
             parts = (fact["subject"], fact["predicate"], fact["object"])
         assert tuple(map(term_name, parts)) == (row["head"], row["relation"], row["tail"])
-        assert float(fact["urn:kgflow:confidence"].value) == row["probability"]
+        value = fact.get("urn:kgflow:probability")
+        assert (None if value is None else float(value.value)) == row["probability"]
+        assert fact[["http://www.w3.org/ns/prov", "wasGeneratedBy"][-1]].value == activity
+
+
+@pytest.mark.parametrize("graph", [None, "http://e.org/predicted"])
+def test_an_endpoint_gets_the_statements_of_the_file(run, tmp_path, monkeypatch, graph):
+    ox = pytest.importorskip("pyoxigraph", reason="the extra `rdf` is not installed")
+    monkeypatch.setattr("kgflow.export.rdf.FACTS_PER_UPDATE", 7)
+    path = export(run, "ntriples", tmp_path / "facts.nt", k=30)
+    store = ox.Store()
+    with serve(store) as server:
+        address = server.address.replace("//", "//me:secret@")
+        for _ in range(2):  # twice changes nothing
+            assert export(run, "sparql", address, k=30, graph=graph) == server.address
+    name = ox.DefaultGraph() if graph is None else ox.NamedNode(graph)
+    expected = [q.triple for q in ox.parse(path.read_bytes(), format=ox.RdfFormat.N_TRIPLES)]
+    found = [q.triple for q in store.quads_for_pattern(None, None, None, name)]
+    assert len(server.updates) == 10
+
+    def known(triples):
+        return {str(t) for t in triples if "_:" not in str(t)}
+
+    assert known(found) == known(expected)
+    with pytest.raises(KgflowError, match="is not the address of a SPARQL endpoint"):
+        export(run, "sparql", tmp_path / "x")
+    with pytest.raises(KgflowError, match="format npz cannot be written to http"):
+        export(run, "npz", server.address)
+
+
+def test_predictions_of_unknown_probability_are_marked_as_predicted(tmp_path):
+    run = kgflow.train(random_graph(held_out=0), dim=2, epochs=1, out=tmp_path / "run")
+    assert run.discover(1)["probability"].to_list() == [None]
+    digest = model_digest(run.directory)
+    path = export(run, "apoc", tmp_path / "graph.json", k=1)
+    assert json.loads(path.read_text().splitlines()[-1])["properties"] == {"model": digest}
+    path = export(run, "neo4j-csv", tmp_path / "graph", k=1) / "relationships.csv"
+    assert path.read_text().splitlines()[1].endswith(f",{digest},")
+
+
+@pytest.mark.parametrize(("name", "known"), [("neo4j-csv", False), ("apoc", True)])
+def test_property_graphs_are_read_back(run, tmp_path, name, known):
+    out = export(run, name, tmp_path / "graph.jsonl", k=20, known=known)
+    paths = sorted(out.iterdir()) if out.is_dir() else [out]
+    frame = pl.concat([read_triples(path) for path in paths])
+    expected = run.discover(20)
+    facts = sum(len(run.data.split(s)) for s in SPLITS) if known else 0
+    columns = ["head", "relation", "tail"]
+    assert frame[facts:].rows() == expected.select(columns).rows()
+    names = run.predictor.names(run.data.train.array())
+    assert not known or frame[: len(run.data.train)].to_dict(as_series=False) == names
+    data = import_files(paths)
+    assert not any("no file of nodes" in notice for notice in data.notices)
+    assert data.labels == {e: t for e, t in run.data.labels.items() if e in data.entities}
+    assert data.types == {e: t for e, t in run.data.types.items() if e in data.entities}
+    lines = out.read_text() if out.is_file() else (out / "relationships.csv").read_text()
+    for probability in expected["probability"]:
+        assert probability is None or repr(probability) in lines
+
+
+def test_a_model_card_is_a_run_and_says_what_it_is(run, tmp_path, monkeypatch, capsys):
+    out = export(run, "model-card", tmp_path / "shared", license="Apache-2.0")
+    text = (out / "README.md").read_text()
+    assert text.startswith("---\nlibrary_name: kgflow\n")
+    assert "license: apache-2.0\n---\n" in text
+    assert not (out / "checkpoint").exists()
+    opened = kgflow.open(out)
+    assert opened.discover(5).equals(run.discover(5))
+    found = [line.split(" | ") for line in text.splitlines() if line.startswith("| test | ")]
+    for cell, name in zip(found[0][2:6], ("mrr", "hits@1", "hits@3", "hits@10"), strict=True):
+        value, low, high = map(float, re.findall(r"[\d.]+", cell))
+        assert value == round(run.metrics["test"]["realistic"][name], 3)
+        assert low <= value <= high
+        assert name != "mrr" or low < high
+    assert model_digest(run.directory) in text
+    settings = tomllib.loads(text.split("```toml\n")[1].split("```")[0])
+    again = parse(Experiment, settings, "card").model_dump()
+    assert again == run.config.model_dump(exclude={"run"})
+    code = text.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    assert "shape: (5, " in capsys.readouterr().out
+    again = export(opened, "model-card", tmp_path / "again")
+    assert (again / "README.md").read_text().count("# ") == text.count("# ")
+
+
+def test_a_model_card_without_test_facts_or_calibration_says_so(tmp_path):
+    data = random_graph()
+    bare = replace(data, train=data.train, valid=Triples.empty(), test=Triples.empty())
+    run = kgflow.train(bare, "nfe-1", dim=2, epochs=1, out=tmp_path / "run")
+    text = (export(run, "model-card", tmp_path / "card") / "README.md").read_text()
+    assert "There are no test facts" in text
+    assert "Not calibrated" in text
+    unseen = int((~bare.train.entity_mask(len(bare.entities))).sum())
+    assert (f"- {unseen:,} entities do not occur" in text) == bool(unseen)
 
 
 def test_the_faiss_readme_finds_the_answers_of_the_run(run, tmp_path, monkeypatch, capsys):
@@ -158,5 +260,5 @@ def test_a_model_that_cannot_be_indexed_is_refused(tmp_path):
     with pytest.raises(KgflowError, match="transe is not an inner-product model"):
         export(run, "faiss", tmp_path / "x")
     assert not (tmp_path / "x").exists()
-    for name in set(FORMATS) - {"faiss"}:
+    for name in set(FORMATS) - {"faiss", "sparql"}:
         assert export(run, name, tmp_path / f"as-{name}").exists()

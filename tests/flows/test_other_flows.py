@@ -1,4 +1,5 @@
-"""Other flows of docs/theory/flows.md, each written as one `Function` without a closed form of D.
+"""Other flows of docs/explanation/flows.md, each written as one `Function` without a closed
+form of D.
 
 Each is compared with a scalar function in plain Python, integrated by scipy.
 """

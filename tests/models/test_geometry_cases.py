@@ -9,8 +9,8 @@ from scipy import integrate, stats
 
 from graphs import VARIANTS, build
 from kgflow.errors import KgflowError
-from kgflow.flows.poincare import MAX_NORM, exp_0, mobius_add, squared_distance
 from kgflow.models import Model, entity_entropy, relation_entropy, variant
+from kgflow.models.hyperbolic import MAX_NORM, exp_0, mobius_add, squared_distance
 from laws import T, close
 
 E, R, DIM = 6, 3, 4

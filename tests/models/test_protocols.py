@@ -6,12 +6,14 @@ import torch
 from graphs import ALL_MODELS, VARIANTS, build
 from kgflow.models import variant
 from kgflow.models.protocols import (
+    ComposableRelations,
     EntityFlow,
     InverseQueries,
     InvertibleRelations,
     RelationFlow,
     RelationScores,
 )
+from kgflow.models.quaternion import hamilton
 from laws import close
 
 E, R, DIM = 8, 8, 12
@@ -27,7 +29,22 @@ BILINEAR = {"distmult", "complex", "complex-flow", "rescal", "quate", "dihedral"
 GAUSSIAN = {"kg2e", "kg2e divergence=el", "transg"}
 SPLINES = {"nfe-2", "nfe-2 form=paper", "nfe-k", "nfe-k degree=2", "nfe-k degree=3"}
 
+POINTS = {"rotate", "rotate norm=squared-l2", *TRANSE, *TORUS, "nfe-1-mu"}
+COMPOSED = {
+    **dict.fromkeys(POINTS, lambda r, s: r + s),
+    **dict.fromkeys(("distmult", "nfe-1-sigma"), lambda r, s: r * s),
+    **dict.fromkeys(("nfe-1", "nfe-point", *SPLINES), lambda r, s: affine(r, s, torch.mul)),
+    **dict.fromkeys(("complex", "complex-flow"), lambda r, s: complex_product(r, s)),
+    "nfe-3": lambda r, s: affine(r, s, torch.mul),
+    "nfe-1-complex": lambda r, s: affine_last(r, s, complex_product),
+    "nfe-1-quaternion": lambda r, s: affine_last(r, s, quaternion_product),
+    "quate": lambda r, s: quaternion_product(r, s),
+    "rescal": lambda r, s: (square(r) @ square(s)).flatten(-2),
+}
+"""The embedding of a relation that is r, then s."""
+
 DECLARED = {
+    ComposableRelations: {*COMPOSED, "dihedral", *ROTATIONS},
     InverseQueries: SCALING,
     InvertibleRelations: TRANSE
     | TORUS
@@ -77,6 +94,55 @@ def test_inverse_relations_exchange_head_and_tail(key):
     ids, (h, r, t) = triples(model)
     query, keys = model.encode_query(t, model.inverse_relation(r)), model.encode_keys(h)
     close(model.pairwise(query.Q, keys.K) + query.a + keys.b, model.score(*ids), 1e-10)
+
+
+def complex_product(r, s):
+    (a, b), (c, d) = r.chunk(2, -1), s.chunk(2, -1)
+    return torch.cat([a * c - b * d, a * d + b * c], -1)
+
+
+def quaternion_product(r, s):
+    return hamilton(r.unflatten(-1, (4, -1)), s.unflatten(-1, (4, -1))).flatten(-2)
+
+
+def square(r):
+    return r.unflatten(-1, (DIM, DIM))
+
+
+def affine(r, s, product):
+    """Of x ↦ σx + μ with μ first."""
+    (mu, sigma), (nu, tau) = r.chunk(2, -1), s.chunk(2, -1)
+    return torch.cat([product(mu, tau) + nu, product(sigma, tau)], -1)
+
+
+def affine_last(r, s, product):
+    """Of x ↦ σx + μ with σ first."""
+    (sigma, mu), (tau, nu) = r.chunk(2, -1), s.chunk(2, -1)
+    return torch.cat([product(sigma, tau), product(mu, tau) + nu], -1)
+
+
+@pytest.mark.parametrize("key", sorted(COMPOSED))
+def test_a_path_is_one_relation(key):
+    """The scores of r, then s, are those of the relation that is both."""
+    model = random_model(key)
+    _, (h, r, t) = triples(model)
+    if key == "nfe-3":
+        r = r + 5 * (r.detach() > 0)  # away from the bound of scales
+    s = r.flip(0)
+    path = model.encode_path(h, [r, s])
+    one = model.encode_query(h, COMPOSED[key](r, s))
+    K, b = model.encode_keys(t)
+    close(model.pairwise(path.Q, K) + path.a + b, model.pairwise(one.Q, K) + one.a + b, 1e-9)
+
+
+@pytest.mark.parametrize("key", sorted(DECLARED[ComposableRelations]))
+def test_paths_of_one_relation_are_queries_and_inverses_cancel(key):
+    model = random_model(key)
+    _, (h, r, _) = triples(model)
+    close(model.encode_path(h, [r]).Q, model.encode_query(h, r).Q, 1e-12)
+    if key in ROTATIONS | {"dihedral"}:
+        back = model.encode_path(h, [r, r.flip(0), model.inverse_relation(r.flip(0))])
+        close(back.Q, model.encode_query(h, r).Q, 1e-9)
 
 
 @pytest.mark.parametrize("key", sorted(DECLARED[InverseQueries]))

@@ -7,7 +7,7 @@ from graphs import ALL_MODELS, VARIANTS
 from kgflow.errors import KgflowError
 from kgflow.flows import VARIABLES, Normal, Scaled, Uniform
 from kgflow.models import MODELS, build, model_class, variant
-from kgflow.models.nfe3 import NFE3
+from kgflow.models.nfe3 import NFE3, NFE3Softplus
 
 
 @pytest.mark.parametrize("key", ALL_MODELS)
@@ -28,7 +28,7 @@ def test_options_reach_the_model():
     model = build("nfe-1", 5, 4, 8, {"x0": "uniform", "uncertainty": "0.25"})
     assert model.x0 == Scaled(Uniform(), 0.5)
     assert build("nfe-2", 5, 4, 8).x0 == Normal()
-    assert build("nfe-3", 5, 4, 8, {"floor": 0.2}).options.floor == 0.2
+    assert type(build("nfe-3", 5, 4, 8, {"scale": "softplus"})) is NFE3Softplus
     assert build("nfe-k", 5, 4, 8, {"pieces": "6"}).entity.weight.shape == (5, 7 * 8)
     for name, x0 in VARIABLES.items():
         assert build("nfe-2", 5, 4, 8, {"x0": name}).x0 == x0
@@ -59,7 +59,6 @@ def test_options_reach_the_model():
         ("nfe-2", 8, {"uncertainty": float("nan")}, "is nan: input should be a finite number"),
         ("nfe-2", 8, {"uncertainty": float("inf")}, "is inf: input should be a finite number"),
         ("nfe-1", 8, {"uncertainty": "much"}, "is 'much': input should be a valid number"),
-        ("nfe-3", 8, {"floor": 0}, "is 0: input should be greater than 0"),
     ],
 )
 def test_bad_input_gets_one_sentence(name, dim, chosen, sentence):

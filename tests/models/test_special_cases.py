@@ -7,6 +7,7 @@ import torch
 from torch.nn.functional import softplus
 
 from graphs import ALL_MODELS, VARIANTS, build
+from kgflow.errors import KgflowError
 from kgflow.flows import VARIABLES, Affine, SquaredWasserstein
 from kgflow.models import Model, entity_entropy, relation_entropy, variant
 from kgflow.models.nfe3 import NFE3
@@ -232,9 +233,18 @@ def test_nfe_3_stays_finite_at_zero_scales():
     assert model.score(*IDS).isfinite().all()
 
 
+@pytest.mark.parametrize("options", [{}, {"scale": "absolute"}, {"scale": "softplus"}])
+def test_no_option_of_nfe_3_is_without_effect(options):
+    """The smallest scale belongs to absolute scales only, so it is no option."""
+    with pytest.raises(KgflowError, match=r"unknown key 'model.floor'; nfe-3 knows .*scale$"):
+        build("nfe-3", E, R, DIM, {**options, "floor": 0.1})
+
+
 def test_nfe_3_scales_can_leave_the_floor():
     """A clamp without gradient would keep them there."""
-    model = NFE3(E, R, DIM, floor=5.0)
+    model = NFE3(E, R, DIM)
+    for table in (model.entity, model.relation):
+        table.split(table.weight.data)[1].mul_(0.0005)
     model.score(*IDS).sum().backward()
     for table in (model.entity, model.relation):
         _, sigma = table.split(table.weight.grad)

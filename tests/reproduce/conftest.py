@@ -33,12 +33,15 @@ def in_process(monkeypatch):
     """Do what the commands do in this process: a process each would take long."""
 
     def call(words, _):
+        assert words[0] == "kgflow"
+        words = words[1:]
         if words[0] == "ensemble":
             at = words.index("--out")
             kgflow.ensemble(words[1:at], words[at + 1], force="--force" in words)
-            return
+            return {}
         flags = dict(zip(words[1::2], words[2::2], strict=True))
         experiment = read(Experiment, Path(flags["--config"]))
         run_experiment(experiment, load(experiment.data), flags["--out"])
+        return {}
 
     monkeypatch.setattr("reproduce.running._call", call)

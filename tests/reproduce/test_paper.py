@@ -105,7 +105,7 @@ def test_rows_have_the_published_numbers():
 
 def test_every_row_of_every_study_builds_its_model():
     for kind in STUDIES.values():
-        for found in kind(*HERE).rows() if kind.name != "ensembles" else []:
+        for found in kind(*HERE).rows() if kind.name not in ("ensembles", "presets") else []:
             model = found.settings()["model"]
             build(model["name"], 3, 2, 12, options(model))
             assert found.title

@@ -13,6 +13,7 @@ from reproduce.selective import auroc
 from reproduce.signals import (
     BASELINES,
     ENTROPIES,
+    TRUST,
     combine_signals,
     compare_signals,
     corrupted_heads,
@@ -51,7 +52,7 @@ def test_signals_equal_their_definitions(run):
     queries, known = run.data.queries("test"), run.data.queries("train", "valid")
     h, r = queries.h, queries.r
     got = signals(run, h, r, known)
-    assert set(got) == {*ENTROPIES, *BASELINES}
+    assert set(got) == {*ENTROPIES, *BASELINES, *TRUST}
     score, answer = Scorer(run.model, known).top_k(h, r, 2)
     (_, e_scale), (_, r_scale) = (
         t.split(t.weight.detach().double()) for t in (run.model.entity, run.model.relation)
@@ -128,7 +129,7 @@ def test_models_without_entropy_show_the_baselines_only(tmp_path):
     got = compare_signals(run)
     assert not got.has_entropy
     assert got.added is None
-    assert set(got.corrupted["signal"]) == set(BASELINES)
+    assert set(got.corrupted["signal"]) == {*BASELINES, *TRUST}
 
 
 def test_a_sample_of_the_facts_is_studied_if_so_wished(run, found):

@@ -11,13 +11,12 @@ from kgflow.config import Experiment, parse
 from kgflow.data import save
 from kgflow.models.listing import label, listing
 from kgflow.runs.build import complete
-from kgflow.training.losses.confidence import CONFIDENCES
 from pretended import BENCHMARKS, row
 from reproduce.__main__ import main
 from reproduce.benchmarks import BenchmarksStudy
 from reproduce.confidence import ConfidenceStudy
 from reproduce.ensembles import EnsemblesStudy
-from reproduce.paper import Table1Study
+from reproduce.prediction_sets import PredictionSetsStudy
 from reproduce.results import Record, Results, read_record
 from reproduce.running import Plan, Result, collect, run_plans
 from reproduce.signals import compare_signals
@@ -63,32 +62,45 @@ def test_what_is_missing_is_run_in_a_process_and_what_cannot_run_says_why(tmp_pa
     assert "| – | – | – |" in lines[2]
 
 
-def test_confidences_are_used_in_every_way_on_every_graph(tmp_path, monkeypatch):
-    monkeypatch.setattr(ConfidenceStudy, "_part", lambda self, name: Path(name))
-    plans = ConfidenceStudy(tmp_path, tmp_path).plans()
-    found = [(plan.values["data"], plan.values["training"]["loss"]["confidence"]) for plan in plans]
-    assert found == [(graph, kind) for graph in ("nl27k", "cn15k") for kind in CONFIDENCES]
-    assert len({plan.run(tmp_path) for plan in plans}) == len(plans)
-
-
-def test_a_row_of_confidences_shows_what_the_run_evaluates_to(tmp_path, monkeypatch):
-    monkeypatch.setattr(ConfidenceStudy, "_part", lambda self, name: Path(name))
+def test_a_row_of_confidences_shows_what_the_run_evaluates_to(tmp_path):
     study = ConfidenceStudy(tmp_path, tmp_path)
     plan, other = study.plans()[:2]
-    data = random_graph(facts=90, weighted=True)
+    data = random_graph(facts=200, weighted=True, held_out=80)
     run = kgflow.train(data, dim=2, epochs=1, out=plan.run(tmp_path))
-    done = Result(plan, read_record(run.directory, plan.study, plan.row, 0))
-    found = study.measure(done)
-    assert found == run.evaluate_confidence().to_dict()
+    done = study.complete(Result(plan, read_record(run.directory, plan.study, plan.row, 0)))
+    found = done.record.metrics["confidence"]
+    intervals = run.interval_coverage(0.9).to_dict()
+    assert 0 < found.pop("reversed") < 1
+    assert found == run.evaluate_confidence().to_dict() | {"intervals": intervals}
+    found["reversed"] = 0.5
+    assert study.complete(done) is done, "nothing is measured twice"
     skipped = Result(other, skipped="no time")
     shown = study.show([done, skipped])
-    lines = shown.text.splitlines()
-    assert len({line.count("|") for line in lines}) == 1
-    assert f"{found['direct']['mse']:.4f}" in lines[2]
-    assert "| – |" in lines[3]
+    rows = [line for line in shown.text.splitlines() if line.startswith("| nl27k")]
+    assert f"{found['direct']['mse']:.4f}" in rows[0]
+    assert "| – |" in rows[1]
+    assert f"{found['tails']['mrr']:.4f}" in rows[2]
     page = study.page(shown, [done, skipped])
     assert plan.command in page
     assert other.command not in page
+
+
+def test_a_row_of_prediction_sets_is_measured_once_and_shown_beside_published_ones(tmp_path):
+    study = PredictionSetsStudy(tmp_path, tmp_path)
+    (plan,) = [plan for plan in study.plans() if plan.row == "wn18rr/nfe-1"]
+    data = random_graph(entities=30, relations=2, facts=400, held_out=90)
+    run = kgflow.train(data, dim=2, epochs=1, out=plan.run(tmp_path))
+    done = study.complete(Result(plan, read_record(run.directory, plan.study, plan.row, 0)))
+    sets = done.record.metrics["prediction_sets"]
+    assert sets["chosen"] == min(sets["validation_sizes"], key=sets["validation_sizes"].get)
+    assert sets["scores"][sets["chosen"]] == run.coverage(coverage=0.9).to_dict()
+    assert sets["by_relation"] == run.coverage(coverage=0.9, by_relation=True).to_dict()
+    assert Record.from_line(done.record.to_line(), "here").metrics == done.record.metrics
+    assert study.complete(done) is done, "nothing is measured twice"
+    lines = study.show([done]).text.splitlines()
+    chosen = sets["scores"][sets["chosen"]]
+    assert any("(chosen)" in line and f"{chosen['measured']:.4f}" in line for line in lines)
+    assert any("published" in line and "3,572" in line for line in lines)
 
 
 def test_uncertainty_and_figures_make_pages_of_what_is_there(place, capsys, monkeypatch):
@@ -179,7 +191,6 @@ def test_the_command_refuses(words, sentence, tmp_path, monkeypatch, capsys):
     [
         (BenchmarksStudy, Options(seeds=3)),
         (SmallStudy, Options(data=("codex-s",))),
-        (Table1Study, Options(scale="quarter")),
         (EnsemblesStudy, Options()),
     ],
 )

@@ -15,7 +15,7 @@ from kgflow.errors import KgflowError
 from kgflow.kernels import EncodedEntities, ExactSearch
 from kgflow.runs.answers import COLUMNS, DISCOVERY_COLUMNS, TripleQuery
 from kgflow.runs.discovery import discover
-from kgflow.runs.predictor import Predictor
+from kgflow.runs.predictor import FEW_FACTS, Predictor
 
 LABELS = {"e1": "One", "e2": "Twin", "e3": "Twin"}
 
@@ -74,7 +74,9 @@ def test_rows_are_what_each_triple_says_of_itself(predictor):
         assert row["trained"] == (
             "e3" not in (row["head"], row["tail"]) and row["relation"] != "r1"
         )
-        assert row["probability"] == pytest.approx(1 / (1 + np.exp(-2.0 - row["score"])))
+        assert row["conditional_probability"] == pytest.approx(1 / (1 + np.exp(-2 - row["score"])))
+        assert row["probability"] is None
+        assert row["note"] == (None if row["known"] else FEW_FACTS)
     ids = [data.entities.ids(found[c]) for c in ("head", "tail")]
     forward = found["query"].to_numpy() <= 17
     score = predictor.score(ids[0], data.relations.ids(found["relation"]), ids[1]).numpy()
@@ -85,7 +87,7 @@ def test_questions_together_or_alone_have_the_same_answers(predictor):
     questions = list(every_question()) * 6  # more than one chunk
     together = predictor.predict(questions, k=3)
     alone = pl.concat([predictor.predict([q], k=3) for q in questions])
-    for name in set(together.columns) - {"query", "score", "probability"}:
+    for name in set(together.columns) - {"query", "score", "conditional_probability"}:
         assert together[name].to_list() == alone[name].to_list()
 
 
@@ -122,10 +124,9 @@ def test_discovered_facts_are_the_best_new_ones_of_trained_names(predictor):
     new = predictor.predict(questions, k=17, new=True).filter(pl.col("trained"))
     triple = ["head", "relation", "tail"]
     assert set(found.select(triple).iter_rows()) == set(new.select(triple).iter_rows())
-    assert found["probability"].is_sorted(descending=True)
     # The k best are the first of all, however many are looked at to find them.
-    assert discover(predictor, k=7)["probability"].to_list() == pytest.approx(
-        found["probability"].head(7).to_list()
+    assert discover(predictor, k=7)["score"].to_list() == pytest.approx(
+        found["score"].head(7).to_list()
     )
     for side in ("head", "tail"):
         assert found[f"{side}_label"].to_list() == [LABELS.get(e, e) for e in found[side]]
@@ -168,12 +169,13 @@ def test_scores_that_are_not_finite_are_refused(predictor, bad):
 def test_what_training_never_saw_is_noted(call, directory, asked, named):
     code, _, err = call("predict", directory, *asked)
     assert code == 0
-    assert err == f"note: not in the training data, so the scores are unreliable: {named}\n"
+    few = f"note: {FEW_FACTS}\n"
+    assert err == f"{few}note: not in the training data, so the scores are unreliable: {named}\n"
 
 
 def test_nothing_is_noted_of_trained_names(call, directory):
     asked = ("--head", "One", "--relation", "r0", "--type", "odd")
-    assert call("predict", directory, *asked)[::2] == (0, "")
+    assert call("predict", directory, *asked)[::2] == (0, f"note: {FEW_FACTS}\n")
 
 
 def test_discover_shows_labels(call, directory):

@@ -13,6 +13,7 @@ from graphs import random_graph
 from kgflow.analysis import entity_uncertainty, overview
 from kgflow.data import Triples
 from kgflow.errors import KgflowError
+from kgflow.uncertainty import NONCONFORMITY
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +40,39 @@ def test_score_is_the_models_and_predictions(run):
         run.model.score(ids[0], r, ids[1]).double(),
         torch.tensor(scored["score"].to_list(), dtype=torch.float64),
     )
-    assert scored["probability"].to_list() == pytest.approx(answers["probability"].to_list())
+    for name in ("probability", "conditional_probability"):
+        assert scored[name].to_list() == pytest.approx(answers[name].to_list(), rel=1e-4)
+
+
+def test_a_triple_has_one_probability_wherever_it_is_shown(run):
+    found = run.discover(k=20)
+    triples = list(found.select("head", "relation", "tail").iter_rows())
+    assert run.score(triples)["probability"].to_list() == pytest.approx(
+        found["probability"].to_list(), rel=1e-4
+    )
+    for p, (head, relation, tail) in zip(found["probability"], triples, strict=True):
+        for asked in ((head, relation, None), (None, relation, tail), (head, None, tail)):
+            rows = run.predict(*asked, k=2000).rows(named=True)
+            (row,) = [
+                r for r in rows if (r["head"], r["relation"], r["tail"]) == (head, relation, tail)
+            ]
+            assert (row["known"], row["probability"]) == (False, pytest.approx(p, rel=1e-4))
+
+
+def test_known_facts_have_no_probability_and_doubtful_ones_a_note(run):
+    answers = run.predict(head="France", relation="in_subregion", k=2000)
+    known = answers.filter("known")
+    assert known["tail"].to_list() == ["Western Europe"]
+    assert known["probability"].to_list() == known["note"].to_list() == [None]
+    assert answers.filter(~answers["known"])["probability"].max() < 0.05  # one is enough
 
 
 def test_without_a_calibration_probabilities_are_the_losss(run, tmp_path):
     copy = shutil.copytree(run.directory, tmp_path / "run")
     (copy / "calibration.json").unlink()
     scored = kgflow.open(copy).score([("France", "borders", "Spain"), ("Peru", "borders", "Chile")])
-    logit = np.log(scored["probability"] / (1 - scored["probability"]))
+    assert scored["probability"].to_list() == [None, None]
+    logit = np.log(scored["conditional_probability"] / (1 - scored["conditional_probability"]))
     margin = run.logit_offset
     assert logit.to_list() == pytest.approx((scored["score"] + margin).to_list(), abs=1e-6)
 
@@ -55,7 +81,9 @@ def test_calibration_keeps_the_order_and_is_the_same_when_learned_again(run, tmp
     for question in ({"head": "France", "relation": "borders"}, {"relation": "borders"}):
         tail = {} if "head" in question else {"tail": "Peru"}
         answers = run.predict(**question, **tail, k=2000)
-        assert (np.diff(answers["probability"]) <= 0).all()
+        distinct = np.unique(answers["score"].to_numpy())
+        p = run.predictor.conditional_probability(distinct, np.zeros(len(distinct), dtype=int))
+        assert (np.diff(p) > 0).all()
     copy = shutil.copytree(run.directory, tmp_path / "run")
     kgflow.open(copy).calibrate()
     text = (run.directory / "calibration.json").read_text()
@@ -82,10 +110,11 @@ def test_reliability_and_coverage_of_a_run(run):
     found = run.reliability("test")
     for name, (difference, error) in found["difference"].items():
         assert difference <= 2 * error, name
-    for adaptive in (False, True):
-        covered = run.coverage(coverage=0.8, adaptive=adaptive).to_dict()
+    for name in NONCONFORMITY:
+        covered = run.coverage(coverage=0.8, nonconformity=name).to_dict()
+        assert covered["nonconformity"] == name
         assert covered["low"] <= covered["measured"] <= covered["high"]
-        found = run.prediction_set("France", "borders", coverage=0.8, adaptive=adaptive)
+        found = run.prediction_set("France", "borders", coverage=0.8, nonconformity=name)
         assert len(found) == len(found.answers) <= covered["size"]["largest"]
 
 
@@ -100,7 +129,7 @@ def test_without_validation_there_is_no_calibration_and_no_promise(tmp_path):
 
 
 def test_frames_are_polars_and_uncertainty_is_the_entropy(run):
-    answers = run.predict(relation="capital_of", tail="Peru", k=2)
+    answers = run.predict(relation="capital_of", tail="Peru", k=2, entropy=True)
     assert isinstance(answers, pl.DataFrame)
     table = entity_uncertainty(run)
     assert table["entropy_change"].is_sorted()
@@ -108,7 +137,7 @@ def test_frames_are_polars_and_uncertainty_is_the_entropy(run):
     by_hand = sigma.abs().log().sum(1).numpy()
     lookup = dict(zip(run.data.entities, by_hand, strict=True))
     for row in answers.to_dicts():
-        assert row["uncertainty"] == pytest.approx(lookup[row["head"]], rel=1e-5)
+        assert row["entropy_change"] == pytest.approx(lookup[row["head"]], rel=1e-5)
     degrees = np.bincount(np.concatenate([run.data.train.h, run.data.train.t]))
     assert table["degree"].sum() == degrees.sum()
 
@@ -123,7 +152,7 @@ def test_models_without_a_notion_of_uncertainty_say_so(model, options, tmp_path)
         settings={f"model.{k}": v for k, v in options.items()},
         out=tmp_path / "run",
     )
-    assert run.predict(head="France", relation="borders", k=1)["uncertainty"].to_list() == [None]
+    assert run.predict(head="France", relation="borders", k=1)["certainty"].to_list() == [None]
     with pytest.raises(KgflowError, match="no entropies"):
         entity_uncertainty(run)
     with pytest.raises(KgflowError, match="no densities"):

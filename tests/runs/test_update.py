@@ -18,14 +18,14 @@ from kgflow.runs import update as module
 from kgflow.runs.ensemble import ensemble
 from kgflow.runs.growth import TABLE
 from kgflow.runs.run import Run
-from kgflow.runs.store import run_config, write_calibration
+from kgflow.runs.store import run_config
 from kgflow.runs.training import resume
 from kgflow.runs.update import fitted_model, update
 from kgflow.runs.update_log import UpdateLog
 from kgflow.training import save_model
-from kgflow.uncertainty.calibrators import Platt
 
 DATA = random_graph(entities=30, facts=200)
+FAST = {"training.batch_size": 1000, "training.optimizer.lr": 0.1}
 NEW = [("n0", "r0", "e1"), ("e2", "r1", "n0"), ("n0", "r2", "e3"), ("n0", "s", "e4")]
 LOSSES = (
     "one-vs-all",
@@ -105,15 +105,9 @@ def test_finetune_moves_the_entities_of_the_facts_and_no_others():
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A trained run with labels and types, of which a calibrator per relation is pretended."""
+    """A trained run with labels and types."""
     directory = tmp_path_factory.mktemp("runs") / "world"
-    run = kgflow.train(
-        "world", model="complex", dim=16, epochs=8, batch_size=1000, lr=0.1, out=directory
-    )
-    R = len(run.data.relations)
-    own = {0: Platt(slope=2.0, intercept=0.5), R: Platt(slope=3.0, intercept=1.0)}
-    found = run.predictor.calibration.model_copy(update={"by_relation": own})
-    write_calibration(directory, found)
+    kgflow.train("world", model="complex", dim=16, epochs=8, settings=FAST, out=directory)
     return Run.open(directory)
 
 
@@ -142,9 +136,8 @@ def test_what_is_added_is_known_and_everything_follows(trained, tmp_path):
     ]
     first = trained.data.relations[0]
     old = [("France", first, "Peru"), ("Peru", first, "Chile")]
-    assert run.score(old).equals(trained.score(old))
-    # The calibrators of inverse relations follow their new ids.
-    assert set(run.predictor.calibration.by_relation) == {0, len(run.data.relations)}
+    assert run.score(old)["score"].equals(trained.score(old)["score"])
+    assert run.predictor.calibration.facts == trained.predictor.calibration.facts
 
 
 def test_the_fit_ranks_the_given_facts_far_above_chance(trained, tmp_path):

@@ -122,9 +122,12 @@ def test_every_entity_is_described_whatever_its_name(client, served_run):
         mine = {(data.entities[h], data.relations[r], data.entities[t])
                 for h, r, t in facts if i in (h, t)}  # fmt: skip
         assert {(f["head"], f["relation"], f["tail"]) for f in found["triples"]} == mine
-        assert found["uncertainty"] == pytest.approx(served_run.predictor.uncertainty(i))
+        assert found["certainty"] == pytest.approx(served_run.predictor.certainty(i))
+        assert found["entropy_change"] is None
     assert client.get("/v1/entities/10").json()["name"] == data.entities[10]
     assert client.get("/v1/entities/7").json()["id"] == data.entities.id("7")  # a name goes first
+    nats = client.get("/v1/entities/e10?entropy=true").json()["entropy_change"]
+    assert nats == pytest.approx(served_run.predictor.uncertainty(data.entities.id("e10")))
     short = client.get("/v1/entities/e10?limit=1").json()
     assert len(short["triples"]) == 1 < short["triple_count"]
 
@@ -323,6 +326,5 @@ def test_numbers_that_are_not_finite_become_null(served_run, monkeypatch):
     monkeypatch.setattr(served_run.predictor, "entropy", entropy)
     with testing.TestClient(create_app(served_run)) as client:
         answer = client.post("/v1/predict", json={"head": "e10", "relation": "r0"})
-        assert {row["uncertainty"] for row in answer.json()["answers"]} == {None}
-        assert client.get("/v1/entities/e10").json()["uncertainty"] is None
+        assert client.get("/v1/entities/e10?entropy=true").json()["entropy_change"] is None
         assert "Infinity" not in answer.text

@@ -55,6 +55,8 @@ def test_the_client_gives_the_frames_of_the_run(served, served_run):
     many = client.predict_many([("e10", "r0", None), (None, "r1", "e11")], k=2)
     assert many["query"].to_list() == [1, 1, 2, 2]
     assert client.entity("../etc")["name"] == "../etc"
+    query = "e10 r0 ?x . ?x r1 ?y"
+    assert_frame_equal(client.ask(query, k=3), served_run.ask(query, k=3), abs_tol=1e-4)
     assert list(SCORE_COLUMNS) == served_run.score(triples).columns
 
 

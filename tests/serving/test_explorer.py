@@ -16,6 +16,34 @@ def test_reasons_are_the_library_s(client, served_run):
     assert [reason["text"] for reason in told] == [reason.text for reason in found]
 
 
+def test_questions_get_the_answers_of_the_run(client, served_run):
+    example = client.get("/v1/ask/examples").json()["queries"][0]
+    found = client.post("/v1/ask", json={"query": example, "k": 5, "existential": "noisy-or"})
+    rows = served_run.ask(example, k=5, existential="noisy-or").to_dicts()
+    told = found.json()
+    assert [row | {"witness": row["witness"]["text"]} for row in told["answers"]] == rows
+    assert rows[0]["known"]
+    assert {node["kind"] for node in told["graph"]["nodes"]} >= {"answer", "name"}
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"query": "e10 r0 ?x . ?x r9 ?y"}, "query:1:16: unknown relation 'r9'"),
+        ({"query": "e10 r0 ?x", "k": 0}, "k: "),
+        ({"query": "e10 r0 ?x", "method": "guess"}, "method"),
+        ({"query": "e10 r0 ?x . e11 r1 ?x", "method": "compose"}, "a chain of relations"),
+        ({"query": "x" * 20_001}, "at most 20000"),
+        ({"query": "{" * 10_000}, "nested more than 64 deep"),
+        ({}, "required"),
+    ],
+)
+def test_bad_questions_get_one_sentence(client, body, words):
+    answer = client.post("/v1/ask", json=body)
+    assert answer.status_code == 422
+    assert words in answer.json()["detail"]
+
+
 def test_suggestions_are_new_probable_and_about_the_entity(client, served_run):
     rows = client.get("/v1/suggestions", params={"entity": "e30", "k": 7}).json()["answers"]
     assert 0 < len(rows) <= 7
@@ -24,7 +52,7 @@ def test_suggestions_are_new_probable_and_about_the_entity(client, served_run):
         assert row["head"] != row["tail"]
         assert row[row["target"]] != "e30"
         assert not row["known"]
-    chances = [row["probability"] for row in rows]
+    chances = [(row["probability"] or 0, row["conditional_probability"]) for row in rows]
     assert chances == sorted(chances, reverse=True)
     best = served_run.predict(
         **{end: rows[0][end] for end in ("head", "tail") if end != rows[0]["target"]},
@@ -33,7 +61,8 @@ def test_suggestions_are_new_probable_and_about_the_entity(client, served_run):
         new=True,
     )
     same = best.filter(best[rows[0]["target"]] == rows[0][rows[0]["target"]])
-    assert same["probability"].item() == pytest.approx(rows[0]["probability"])
+    for name in ("probability", "conditional_probability"):
+        assert same[name].item() == pytest.approx(rows[0][name])
 
 
 def test_rules_of_a_relation_name_it(client, served_run):

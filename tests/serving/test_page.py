@@ -13,6 +13,7 @@ from browser import Visit
 pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
 pytest.importorskip("matplotlib", reason="the extra `plot` is not installed")
 
+QUESTION = "{France borders ?x} UNION {Peru borders ?x} ?x speaks ?l MINUS {Spain speaks ?l}"
 TIMEOUT = 60_000
 """Milliseconds; plots take long on a busy machine."""
 
@@ -126,11 +127,34 @@ def test_queries_for_tails_heads_and_relations(visit):
     assert relations.locator(".answers a", has_text="borders").count() == 1
 
 
+def test_questions_of_several_hops(visit):
+    found = visit("/ask")
+    page = found.page
+    page.locator(".examples a").first.click()
+    page.wait_for_url("**/ask?query=*")
+    settled(found)
+    assert page.locator(".answers .badge.known").count() > 0
+    page.get_by_label("Patterns").fill(QUESTION)
+    page.get_by_label("only answers that do not follow").check()
+    page.get_by_role("button", name="Ask").click()
+    page.wait_for_url("**new=yes")
+    settled(found)
+    graph = page.get_by_role("img", name="or France borders ?x; or Peru borders ?x")
+    assert graph.locator("rect").count() == 5
+    assert graph.locator(".not").count() == 1
+    assert page.locator(".answers > li").count() > 0
+    assert page.locator(".answers > li > .answer > .marks > .badge.known").count() == 0
+    assert "not Spain speaks" in page.locator(".witness").first.inner_text()
+
+
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_page_fits_and_is_accessible(visit, width, dark):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing")
-    for path in ("/", "/entity?name=Peru", "/relation?name=speaks", "/relations", "/query", "/map"):
+    for path in (
+        *("/", "/entity?name=Peru", "/relation?name=speaks", "/relations", "/query", "/map"),
+        "/ask?query=" + quote(QUESTION),
+    ):
         found = visit(path, width, dark)
         assert found.overflow() <= 0, path
         broken = axe.Axe().run(found.page).response["violations"]
@@ -142,6 +166,7 @@ def test_unknown_names_show_an_error(chromium, url):
     for path, sentence in (
         ("/entity?name=" + quote("<img src=x onerror=alert(1)>"), "unknown entity"),
         ("/relation?name=likes", "unknown relation"),
+        ("/ask?query=" + quote("France bordes ?x"), "query:1:8: unknown relation"),
     ):
         found = settled(Visit(chromium, url + path, 1280))
         assert sentence in found.page.locator("main").inner_text()

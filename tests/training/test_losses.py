@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import softplus
 
-from graphs import batch_of, build, random_graph, random_model
+from graphs import batch_of, build, by_autograd, random_graph, random_model
 from kgflow.data import QueryIndex, Triples
 from kgflow.errors import KgflowError
 from kgflow.kernels import AutogradKeys, SoftmaxKernel, WholeGradient
@@ -22,7 +22,7 @@ from kgflow.training import (
     Softmax,
     Sum,
 )
-from kgflow.training.losses.negative_sampling import Bernoulli, CorruptBoth, CorruptTails
+from kgflow.training.losses.negative_sampling import bernoulli, corrupt_both, corrupt_tails
 from kgflow.training.optimizers import AdamSettings, RowAdam
 from kgflow.training.regularizers import N3, Dura, Ivr
 
@@ -97,7 +97,7 @@ def by_step(loss, rows, seed=0):
 def same(model, loss, expected, rows=ROWS, seed=0):
     """The loss, called or stepped, is what is expected, in value and gradient."""
     torch.manual_seed(seed)
-    called = loss(batch_of(loss, rows))
+    called = by_autograd(loss, batch_of(loss, rows))
     want = gradients(model, expected)
     for value, found in ((called.item(), gradients(model, called)), by_step(loss, rows, seed)):
         assert value == pytest.approx(expected.item(), rel=1e-9)
@@ -146,7 +146,7 @@ def test_softmax_of_extreme_scores_is_finite():
 
 # --- samples ------------------------------------------------------------------------------------
 
-SIDES = {"tails": CorruptTails(), "both": CorruptBoth(), "bernoulli": Bernoulli()}
+SIDES = {"tails": corrupt_tails, "both": corrupt_both, "bernoulli": bernoulli}
 
 
 @pytest.mark.parametrize("sides", SIDES)
@@ -199,7 +199,7 @@ def test_corrupted_triples_are_no_facts_and_equally_likely(sides):
 def test_where_all_triples_are_facts_some_stay():
     index = QueryIndex.build(Triples.of([(h, 0, t) for h in range(3) for t in range(3)]), 3, 1)
     loss = MarginRanking(
-        build("nfe-1", 3, 2, 2), index, 1.0, num_negatives=4, corruption=CorruptBoth()
+        build("nfe-1", 3, 2, 2), index, 1.0, num_negatives=4, corruption=corrupt_both
     )
     assert math.isfinite(loss.backward(batch_of(loss)))
 
@@ -211,7 +211,7 @@ def test_a_sample_of_all_entities_is_the_whole_loss(model):
     same(
         model,
         SampledSoftmax(model, index, num_negatives=10**6),
-        Softmax(model, index)(Batch.of_queries(index, ROWS)),
+        by_autograd(Softmax(model, index), Batch.of_queries(index, ROWS)),
     )
 
 
@@ -231,14 +231,14 @@ def test_a_sample_of_some_entities_is_the_cross_entropy_among_them():
         at = (ids == t).nonzero().item()
         total = total + share * ((s.exp() * s.new_tensor(weight)).sum().log() - s[at])
     torch.manual_seed(0)
-    assert loss(batch_of(loss, ROWS)).item() == pytest.approx(total.item())
+    assert loss.backward(batch_of(loss, ROWS)) == pytest.approx(total.item())
 
 
 def test_bernoulli_is_by_hand():
     data = random_graph()
     index, R = data.queries("train"), len(data.relations)
     facts = data.train.array()
-    for r, share in enumerate(Bernoulli().head_probability(index).tolist()):
+    for r, share in enumerate(bernoulli(index).tolist()):
         h, t = (0, 2) if r < R else (2, 0)
         mine = facts[facts[:, 1] == r % R]
         tph, hpt = (len(mine) / len(np.unique(mine[:, side])) for side in (h, t))
@@ -279,7 +279,7 @@ def test_regularizers(kind, naive, names):
     for name in names:
         model = random_model(name, data, dim=8)
         base = OneVsAll(model, index, 1.5)
-        total = base(batch_of(base, ROWS))
+        total = by_autograd(base, batch_of(base, ROWS))
         for h, r, t, share in triples(index, ROWS):
             ids = (torch.tensor(x) for x in (h, r, t))
             tables = (model.entity, model.relation, model.entity)
@@ -287,8 +287,8 @@ def test_regularizers(kind, naive, names):
             total = total + 0.3 * share * naive(model, *rows)
         loss = Sum(base, [kind(model, 0.3)])
         if kind is N3:
-            assert loss(batch_of(loss, ROWS)).item() == pytest.approx(total.item())
-            called = loss(batch_of(loss, ROWS))
+            called = by_autograd(loss, batch_of(loss, ROWS))
+            assert called.item() == pytest.approx(total.item())
             value, found = by_step(loss, ROWS)
             assert value == pytest.approx(called.item())
             for got, want in zip(found, gradients(model, called), strict=True):
@@ -317,7 +317,7 @@ def test_ivr(name):
     data = random_graph(weighted=True)
     index, model = data.queries("train"), random_model(name, data, dim=8)
     base = OneVsAll(model, index, 1.5)
-    total = base(batch_of(base, ROWS))
+    total = by_autograd(base, batch_of(base, ROWS))
     for h, r, t, share in triples(index, ROWS):
         tables = (model.entity, model.relation, model.entity)
         parts = (x.split(x(torch.tensor(i))) for x, i in zip(tables, (h, r, t), strict=True))
@@ -353,7 +353,7 @@ def test_relation_prediction(model):
     data = random_graph(weighted=True)
     model, index = random_model(model, data, dim=4, spread=0.7), data.queries("train")
     base = Softmax(model, index)
-    total, R = base(batch_of(base, ROWS)), torch.arange(len(model.relation))
+    total, R = by_autograd(base, batch_of(base, ROWS)), torch.arange(len(model.relation))
     for h, r, t, share in triples(index, ROWS):
         s = model.score(torch.full_like(R, h), R, torch.full_like(R, t))
         total = total + 0.3 * share * (torch.log(sum(torch.exp(x) for x in s)) - s[r])
@@ -364,7 +364,7 @@ LOSSES = {
     "softmax": lambda m, i: Softmax(m, i),
     "kvsall": lambda m, i: KvsAll(m, i, 1.0, label_smoothing=0.1),
     "sampled-softmax": lambda m, i: SampledSoftmax(m, i, num_negatives=6),
-    "negatives": lambda m, i: SelfAdversarial(m, i, 1.0, num_negatives=2, corruption=CorruptBoth()),
+    "negatives": lambda m, i: SelfAdversarial(m, i, 1.0, num_negatives=2, corruption=corrupt_both),
     "terms": lambda m, i: Sum(Softmax(m, i), [Dura(m, 0.1), RelationPrediction(m, 0.2)]),
     "terms of a sample": lambda m, i: Sum(SampledSoftmax(m, i, num_negatives=6), [N3(m, 0.1)]),
 }
@@ -395,7 +395,7 @@ def test_what_is_reported_is_the_whole_sum_or_nothing():
     for base in (Softmax(model, index), OneVsAll(model, index, 1.0)):
         loss = Sum(base, [N3(model, 0.5)])
         whole, told = (
-            loss(batch_of(loss, ROWS)).item(),
+            by_autograd(loss, batch_of(loss, ROWS)).item(),
             loss.backward(batch_of(loss, ROWS), value=False),
         )
         assert told is None or told == pytest.approx(whole)
@@ -407,7 +407,7 @@ DROPPED = [
     lambda m, i, **k: Softmax(m, i, **k),
     lambda m, i, **k: KvsAll(m, i, 1.0, **k),
     lambda m, i, **k: SampledSoftmax(m, i, num_negatives=10**6, **k),
-    lambda m, i, **k: MarginRanking(m, i, 1.0, num_negatives=4, corruption=CorruptTails(), **k),
+    lambda m, i, **k: MarginRanking(m, i, 1.0, num_negatives=4, corruption=corrupt_tails, **k),
 ]
 
 
@@ -422,7 +422,7 @@ def test_dropout_changes_training_only(make, knob):
         for training in (False, True):
             model.train(training)
             torch.manual_seed(0)
-            found.append(make(model, index, **knobs)(Batch.of_queries(index, ROWS)).item())
+            found.append(make(model, index, **knobs).backward(Batch.of_queries(index, ROWS)))
         return found
 
     plain, dropped = values(), values(**{knob: 0.5})

@@ -11,7 +11,7 @@ from graphs import make_experiment, random_graph
 from kgflow.errors import KgflowError
 from kgflow.models import embedding
 from kgflow.runs.training import resume, run_experiment
-from kgflow.training import Batch, Diverged, Interrupted, epoch_batches
+from kgflow.training import Batch, Callback, Diverged, Interrupted, epoch_batches
 from kgflow.training.checkpoint import TrainingState
 
 DATA = random_graph(entities=30, facts=200)
@@ -36,7 +36,7 @@ def after(batches):
     return lambda: next(count) >= batches
 
 
-class Silent:
+class Silent(Callback):
     """A callback that does nothing."""
 
     def on_start(self, epoch, batches):
@@ -198,7 +198,7 @@ def test_divergence_stops_with_a_sentence_and_the_last_good_state(whole, tmp_pat
 
     import kgflow.runs.training as module
 
-    real = module._trainer
+    real = module.make_trainer
 
     def spy(*arguments):
         nonlocal model
@@ -206,12 +206,12 @@ def test_divergence_stops_with_a_sentence_and_the_last_good_state(whole, tmp_pat
         return real(*arguments)
 
     model = None
-    module._trainer = spy
+    module.make_trainer = spy
     try:
         with pytest.raises(Diverged, match=r"epoch 3, batch .* not finite; .* smaller --lr"):
             run_experiment(experiment(), DATA, directory, callbacks=[Poison()])
     finally:
-        module._trainer = real
+        module.make_trainer = real
     assert kgflow.open(directory).evaluate("valid")["realistic"]["mrr"] > 0
     resume(directory)
     assert weights(directory) == weights(whole)

@@ -7,12 +7,13 @@ from scipy.special import expit
 
 from graphs import ALL_MODELS, random_graph, random_model
 from kgflow.uncertainty import (
+    Beta,
     Calibration,
     CandidateScores,
     Identity,
-    Isotonic,
     Platt,
     Reliability,
+    Spline,
     calibrate,
     compare_reliability,
     score_candidates,
@@ -42,7 +43,7 @@ def drawn(log_odds, facts=400, others=20, seed=0, relations=1):
 GRID = np.linspace(-8, 6, 200)
 
 
-@pytest.mark.parametrize("kind", [Platt, Isotonic])
+@pytest.mark.parametrize("kind", [Platt, Beta, Spline])
 def test_a_known_logistic_map_is_found(kind):
     candidates = drawn(lambda z: 1.7 * z - 0.6, facts=20_000, others=10)
     score, truth, weight = candidates.flatten()
@@ -81,12 +82,22 @@ def test_maps_keep_every_order(seed):
     z, truth, weight = rng.normal(size=50), rng.integers(0, 2, 50) * 1.0, rng.uniform(1, 9, 50)
     # Far apart, upside down, and all alike are the hard cases.
     for y in (truth, (z > 0) * 1.0, (z < 0) * 1.0):
-        for kind in (Platt, Isotonic):
+        for kind in (Platt, Beta, Spline):
             found = kind.fit(z, y, weight)(GRID)
             assert np.isfinite(found).all()
-            assert (np.diff(found) >= 0).all()
-    alike = Isotonic.fit(np.zeros(50), truth, weight)(GRID)
-    assert np.ptp(alike) == 0
+            assert (np.diff(found) > 0).all()
+            assert (np.diff(expit(found[found < 30])) > 0).all()  # 1 - p is a float still
+    alike = Spline.fit(np.zeros(50), truth, weight)(GRID)
+    assert 0 < np.ptp(alike) < 0.02
+
+
+def test_beta_calibration_finds_different_slopes_of_the_two_classes():
+    rng = np.random.default_rng(0)
+    z = rng.normal(0, 3, 40_000)
+    odds = Beta(low=0.3, high=1.5, intercept=-0.5)
+    truth = (rng.random(len(z)) < expit(odds(z))) * 1.0
+    found = Beta.fit(z, truth, np.ones(len(z)))
+    assert (found.low, found.high) == pytest.approx((0.3, 1.5), rel=0.1)
 
 
 def test_few_facts_leave_all_as_it_is():
@@ -104,7 +115,7 @@ def test_json_gives_all_back_and_refuses_the_rest():
     assert (again.log_odds(GRID, r) == learned.log_odds(GRID, r)).all()
     for bad in (
         text.replace('"slope":2.0', '"slope":-2.0'),
-        text.replace('"format":1', '"format":2'),
+        text.replace('"format":2', '"format":1'),
         text.replace('"kind":"platt"', '"kind":"magic"'),
         text.replace('"margin":1.0', '"margin":NaN'),
         text.replace('"facts"', '"fax"'),
@@ -114,9 +125,10 @@ def test_json_gives_all_back_and_refuses_the_rest():
         assert bad != text
         with pytest.raises(ValidationError):
             Calibration.model_validate_json(bad)
-    for z, odds in (((0.0, 0.0), (1.0, 2.0)), ((0.0, 1.0), (2.0, 1.0)), ((0.0,), (1.0, 2.0))):
+    two = (0.0, 1.0)
+    for z, odds in (((0.0, 0.0), two), (two, (2.0, 1.0)), (two, (1.0, 1.0)), ((0.0,), (1.0,))):
         with pytest.raises(ValidationError):
-            Isotonic(z=z, odds=odds)
+            Spline(z=z, odds=odds)
 
 
 DATA = random_graph(entities=40, facts=200, held_out=25)

@@ -13,24 +13,40 @@ from kgflow.runs.predictor import Predictor
 from kgflow.uncertainty import (
     AdaptiveScore,
     Conformal,
+    MinMaxScore,
+    NegativeScore,
     RankScore,
+    SoftmaxScore,
     check_coverage,
     coverage_of_ranks,
     fit_conformal,
     measure_coverage,
 )
 from kgflow.uncertainty.coverage import Coverage, design_effect
+from kgflow.uncertainty.nonconformity import RegularizedAdaptiveScore
 
-KINDS = {"rank": RankScore(), "adaptive": AdaptiveScore(0.7)}
+CUMULATIVE = {
+    "rank": RankScore(),
+    "aps": AdaptiveScore(0.7),
+    "raps": RegularizedAdaptiveScore(0.7, penalty=0.1),
+}
+POINTWISE = {"score": NegativeScore(), "minmax": MinMaxScore(), "softmax": SoftmaxScore(0.7)}
+KINDS = CUMULATIVE | POINTWISE
 ENTITIES = 12
 
 
-def questions(size, rng, skill=1.0):
-    """Scores with many ties, the answer's own a little better than others'."""
-    S = rng.integers(0, 4, (size, ENTITIES)).astype(float)
+def firsts(S):
+    """Ids of the answers, which are the first candidates."""
+    return torch.zeros(len(S), dtype=torch.int64)
+
+
+def questions(size, rng, skill=1.0, ties=True):
+    """Scores, most with many ties, the answer's own a little better than others'."""
+    S = rng.integers(0, 4, (size, ENTITIES)) + (0.0 if ties else rng.random((size, ENTITIES)))
     S[:, 0] += skill * rng.integers(0, 3, size)
     S[rng.random(S.shape) < 0.2] = -np.inf
-    S[:, 0] = np.where(np.isfinite(S[:, 0]), S[:, 0], 1.0)
+    answer = 1.0 if ties else 1 + rng.random(size)
+    S[:, 0] = np.where(np.isfinite(S[:, 0]), S[:, 0], answer)
     return torch.from_numpy(S), torch.from_numpy(rng.random(size))
 
 
@@ -39,8 +55,8 @@ def questions(size, rng, skill=1.0):
 @pytest.mark.parametrize("coverage", [0.5, 0.9])
 def test_coverage_is_the_promise_exactly(kind, size, coverage):
     rng, nonconformity, draws = np.random.default_rng(1), KINDS[kind], 4000
-    S, u = questions(draws * (size + 1), rng)
-    V = nonconformity(S, S[:, 0], u).numpy().reshape(draws, size + 1)
+    S, u = questions(draws * (size + 1), rng, ties=kind in CUMULATIVE)
+    V = nonconformity(S, firsts(S), u).numpy().reshape(draws, size + 1)
     zero = np.zeros(size, int)
     inside = [
         v[-1] <= Conformal(zero, zero, zero, v[:-1]).threshold(0, coverage, rng.random()) for v in V
@@ -49,29 +65,41 @@ def test_coverage_is_the_promise_exactly(kind, size, coverage):
     assert abs(np.mean(inside) - coverage) < 3.5 * error
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["score", "minmax"])
+def test_with_ties_coverage_is_at_least_the_promise(kind):
+    rng, nonconformity = np.random.default_rng(1), POINTWISE[kind]
+    S, u = questions(4000 * 11, rng)
+    V = nonconformity(S, firsts(S), u).numpy().reshape(4000, 11)
+    zero = np.zeros(10, int)
+    inside = [
+        v[-1] <= Conformal(zero, zero, zero, v[:-1]).threshold(0, 0.5, rng.random()) for v in V
+    ]
+    assert np.mean(inside) > 0.5
+
+
+@pytest.mark.parametrize("kind", CUMULATIVE)
 def test_by_relation_each_relation_keeps_the_promise(kind):
     rng, nonconformity, draws, sizes = np.random.default_rng(2), KINDS[kind], 300, (60, 8, 7)
     inside = np.zeros((draws, 3))
     r = np.repeat([0, 1, 2], sizes)
     for row in inside:
         drawn = [questions(n, rng, float(g == 0)) for g, n in enumerate(sizes)]
-        parts = [nonconformity(S, S[:, 0], u).numpy() for S, u in drawn]
+        parts = [nonconformity(S, firsts(S), u).numpy() for S, u in drawn]
         conformal = Conformal(r, r, r, np.concatenate(parts), by_relation=True)
         assert conformal.groups(0.8).keys() == {0, -1}
         assert len(conformal.groups(0.8)[-1]) == 15
         for g in range(3):
             S, u = questions(1, rng, float(g == 0))
-            row[g] = float(nonconformity(S, S[:, 0], u)) <= conformal.threshold(
+            row[g] = float(nonconformity(S, firsts(S), u)) <= conformal.threshold(
                 g, 0.8, rng.random()
             )
     error = (0.8 * 0.2 / draws) ** 0.5
     assert np.abs(inside.mean(0) - 0.8).max() < 3.5 * error
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CUMULATIVE)
 def test_a_set_is_a_naive_loops(kind):
-    rng, nonconformity = np.random.default_rng(3), KINDS[kind]
+    rng, nonconformity = np.random.default_rng(3), CUMULATIVE[kind]
     S, u = questions(50, rng)
     limit = torch.from_numpy(rng.uniform(0, 3, 50))
     limit[:3] = torch.tensor([-torch.inf, torch.inf, 1e9])
@@ -89,10 +117,39 @@ def test_a_set_is_a_naive_loops(kind):
     assert nonconformity.sizes(S, limit, u).tolist() == inside.sum(1).tolist()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_set_has_the_candidates_with_smaller_values(kind):
+    """A candidate is in the set where it would be covered if it were the answer."""
+    rng, nonconformity = np.random.default_rng(5), KINDS[kind]
+    S, u = questions(40, rng, ties=False)
+    limit = nonconformity(S, firsts(S), u) + 1e-9
+    S, order = S.sort(dim=1, descending=True)
+    inside = nonconformity.within(S, limit, u)
+    for place in range(ENTITIES):
+        real = torch.isfinite(S[:, place])
+        t = torch.full((40,), place)
+        covered = real & (nonconformity(S, t, u) <= limit)
+        assert (covered == inside[:, place]).all()
+    assert inside[order == 0].all()
+    assert (nonconformity.sizes(S, limit, u) == inside.sum(1)).all()
+
+
+def test_values_of_the_published_scores():
+    S = torch.tensor([[3.0, -torch.inf, 1.0, 0.0]])
+    t, u = torch.tensor([2]), torch.tensor([0.5])
+    assert NegativeScore()(S, t, u).item() == -1
+    assert MinMaxScore()(S, t, u).item() == pytest.approx(-1 / 3)
+    p = np.exp([3, 1, 0]) / np.exp([3, 1, 0]).sum()
+    assert SoftmaxScore()(S, t, u).item() == pytest.approx(-np.log(p[1]))
+    assert AdaptiveScore()(S, t, u).item() == pytest.approx(p[0] + p[1] / 2)
+    found = RegularizedAdaptiveScore(penalty=0.1)(S, t, u).item()
+    assert found == pytest.approx(p[0] + p[1] / 2 + 0.15)
+
+
 def test_ties_are_broken_evenly():
     """An answer's V is uniform over the places of its equals, so a set holds each as often."""
     S, u = torch.tensor([[2.0, 1.0, 1.0, 1.0, 0.0]]), torch.linspace(0, 1, 101).double()
-    V = RankScore()(S.expand(101, 5), S[:, 1].expand(101), u)
+    V = RankScore()(S.expand(101, 5), torch.ones(101, dtype=int), u)
     assert V.min() == 1
     assert V.max() == 4
     torch.testing.assert_close(V, 1 + 3 * u)
@@ -102,7 +159,7 @@ DATA = random_graph(entities=30, facts=400, relations=2, held_out=60)
 MODEL = random_model("nfe-1", DATA, dtype=torch.float32)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CUMULATIVE)
 def test_sets_of_questions_leave_known_facts_out_and_come_back_alike(kind):
     known, nonconformity = DATA.queries(), KINDS[kind]
     conformal = fit_conformal(MODEL, nonconformity, DATA.queries("valid"), known)

@@ -7,29 +7,27 @@ from kgflow.analysis.certainty import (
     triple_uncertainty,
     type_uncertainty,
 )
-from kgflow.analysis.comparison import Comparison
-from kgflow.analysis.density import Profile, marginal_density, mean_density, profile
+from kgflow.analysis.density import marginal_density, mean_density, profile
 from kgflow.analysis.explain import Explainer, Explanation, explain
 from kgflow.analysis.layout import layout
 from kgflow.analysis.plots import overview
 from kgflow.analysis.report import write_report
-from kgflow.analysis.rules import learned_rules
+from kgflow.analysis.rules import find_rules, rules_frame
 
 __all__ = [
-    "Comparison",
     "Explainer",
     "Explanation",
-    "Profile",
     "associations",
     "entity_uncertainty",
     "explain",
+    "find_rules",
     "layout",
-    "learned_rules",
     "marginal_density",
     "mean_density",
     "overview",
     "profile",
     "relation_uncertainty",
+    "rules_frame",
     "triple_uncertainty",
     "type_uncertainty",
     "write_report",

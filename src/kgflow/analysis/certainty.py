@@ -24,18 +24,21 @@ _Test = tuple[str, float | None, float | None, int]
 def entity_uncertainty(run: Run) -> "pl.DataFrame":
     """Return all entities with certainty and entropy change, most certain first.
 
-    Columns: entity (label or name), type, certainty (percentile among the entities),
-    entropy_change (:math:`H(f_e(x_0)) - H(x_0)` in nats), per_coordinate (the same divided by n),
-    degree (in training), name. An entity with zero variance in a coordinate has minus infinity.
+    Columns: entity (label or name), type, certainty (percentile among the entities in `among`),
+    among (entities of the same type, or with a similar degree), entropy_change
+    (:math:`H(f_e(x_0)) - H(x_0)` in nats), per_coordinate (the same divided by n), degree (in
+    training), name. An entity with zero variance in a coordinate has minus infinity.
     """
     import polars as pl
 
     entropy, data = entity_entropy(run), run.data
+    group, names = run.predictor.certainty_groups
     frame = pl.DataFrame(
         {
             "entity": [data.label(i) for i in range(len(data.entities))],
             "type": [", ".join(data.types.get(name, ())) for name in data.entities],
             "certainty": run.predictor.certainties["entity"],
+            "among": [names[i] for i in group.tolist()],
             "entropy_change": entropy,
             "per_coordinate": entropy / run.model.dim,
             "degree": data.train.degrees(len(data.entities)),

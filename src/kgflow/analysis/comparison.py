@@ -4,13 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kgflow.data.triples import Floats, Ids
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Ranking
-
-Floats = NDArray[np.float64]
-Ids = NDArray[np.int64]
 
 RESAMPLES = 2_000
 """Number of bootstrap samples."""

@@ -118,7 +118,8 @@ class Profile:
     Args:
         entity: label or name.
         type: types, separated by commas.
-        certainty: percentile among all entities.
+        certainty: percentile among the entities in `among`.
+        among: entities of the same type, or with a similar degree.
         entropy_change: entropy change in nats.
         per_coordinate: entropy change divided by n.
         degree: number of training triples.
@@ -135,6 +136,7 @@ class Profile:
     entity: str
     type: str
     certainty: float
+    among: str
     entropy_change: float
     per_coordinate: float
     degree: int

@@ -8,8 +8,9 @@ import torch
 
 from kgflow.analysis.rules.distance import MAX_ENTITIES
 from kgflow.analysis.rules.evaluate import RuleEvaluator
-from kgflow.analysis.rules.rule import Ids, Rule
+from kgflow.analysis.rules.rule import Rule
 from kgflow.analysis.rules.search import MAX_PATHS, without_equivalents
+from kgflow.data.triples import Ids
 from kgflow.runs.predictor import Predictor
 from kgflow.runs.run import Run
 

@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from kgflow.cli import data
+from kgflow.cli.ask import ask
 from kgflow.cli.evaluate import evaluate
 from kgflow.cli.export import export
 from kgflow.cli.lists import models, settings
@@ -57,6 +58,7 @@ app.command(cls=TrainCommand, rich_help_panel=TRAIN)(train)
 for panel, command in (
     (TRAIN, evaluate),
     (USE, predict),
+    (USE, ask),
     (USE, discover),
     (TRAIN, calibrate),
     (TRAIN, ensemble),
@@ -89,7 +91,7 @@ def _options(
         list[str] | None,
         typer.Option(
             metavar="FILE.py",
-            help="Load further models, losses, … from a Python file or an installed plugin "
+            help="Load additional models, losses, … from a Python file or an installed plugin "
             "(repeatable).",
         ),
     ] = None,

@@ -1,7 +1,9 @@
 """kgflow data: list, describe, import, split, download."""
 
+import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -9,9 +11,10 @@ import typer
 
 from kgflow.cli.options import FileOptions, Json, Source, open_data, option, option_groups
 from kgflow.cli.output import print_note, show_json, table
+from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
-    from kgflow.data import Dataset, Statistics
+    from kgflow.data import Dataset, RdfOptions, Statistics
 
 app = typer.Typer(
     help="List, describe, import, split and download data sets.\n\n"
@@ -32,6 +35,63 @@ class SplitOptions:
     valid: float = option(0.05, "Fraction of triples for validation.")
     test: float = option(0.05, "Fraction of triples for the test.")
     seed: int = option(0, "Random seed of the split.", min=0)
+
+
+@dataclass(frozen=True)
+class GraphOptions:
+    """Predicates of RDF graphs, language of labels, and requests to SPARQL endpoints."""
+
+    panel: ClassVar[str] = "RDF and SPARQL"
+
+    include: list[str] | None = option(
+        None, "Predicate to read, such as schema:spouse or *Place (repeatable). Default: all."
+    )
+    exclude: list[str] | None = option(None, "Predicate to leave out (repeatable).")
+    language: str = option("en", "Language of the labels (rdfs:label).")
+    page_size: int = option(10_000, "Statements per request to an endpoint.", min=1)
+    timeout: float = option(60.0, "Seconds to wait for an answer; a request is sent 5 times.")
+
+    @property
+    def rdf(self) -> "RdfOptions":
+        """Predicates and language."""
+        from kgflow.data import RdfOptions
+
+        return RdfOptions(tuple(self.include or ()), tuple(self.exclude or ()), self.language)
+
+    @contextmanager
+    def local(self, sources: list[str], out: Path) -> Iterator[tuple[list[Path], tuple[str, ...]]]:
+        """Download the graphs of endpoints beside `out`, and yield the paths of all sources.
+
+        The downloaded pages are removed when the block ends without error.
+        """
+        from kgflow.cli.progress import progress_bar
+        from kgflow.data.endpoint import Endpoint
+        from kgflow.data.iri import is_address
+        from kgflow.data.sparql import download_graph
+        from kgflow.io import check_empty
+
+        check_empty(out)
+        paths, notices, temporary = list[Path](), list[str](), list[Path]()
+        for i, source in enumerate(sources, start=1):
+            if not is_address(source):
+                paths.append(Path(source))
+                continue
+            temporary.append(out.absolute().with_name(f".{out.name}.{i}.download"))
+            endpoint = Endpoint(source, self.timeout)
+            try:
+                with progress_bar(f"reading {endpoint.shown}") as progress:
+                    path, found = download_graph(
+                        endpoint, temporary[-1], self.rdf, self.page_size, progress
+                    )
+            except (KeyboardInterrupt, KgflowError):
+                if (temporary[-1] / "state.json").exists():
+                    print_note(f"note: {temporary[-1]} keeps the pages for the same command again")
+                raise
+            paths.append(path)
+            notices += found
+        yield paths, tuple(notices)
+        for directory in temporary:
+            shutil.rmtree(directory)
 
 
 @app.command("list")
@@ -88,20 +148,37 @@ def describe(
 @app.command("import")
 @option_groups
 def import_(
-    sources: Annotated[list[Path], typer.Argument(metavar="FILE", help="Files of triples.")],
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE", help="Files, directories of Oxigraph stores, SPARQL endpoints."
+        ),
+    ],
     out: Out,
     split: SplitOptions,
     files: FileOptions,
+    graph: GraphOptions,
     json: Json = False,
 ) -> None:
-    """Import CSV, TSV, Parquet or RDF files as one data set with a random split.
+    """Import a graph as one data set with labels, types and a random split.
+
+    Sources are files of triples (CSV, TSV, Parquet), RDF (N-Triples, N-Quads, Turtle, TriG,
+    RDF/XML, JSON-LD), directories of Oxigraph stores, and addresses of SPARQL endpoints. After an
+    interruption, the same command continues to read from an endpoint.
 
     Example: kgflow data import facts.nt more.csv --out mygraph
     """
     from kgflow.data import import_files
 
-    shares = (split.valid, split.test)
-    _save(import_files(sources, **asdict(files), shares=shares, seed=split.seed), out, json)
+    with graph.local(sources, out) as (paths, notices):
+        data = import_files(
+            paths,
+            **asdict(files),
+            shares=(split.valid, split.test),
+            seed=split.seed,
+            rdf=graph.rdf,
+        )
+        _save(replace(data, notices=notices + data.notices), out, json)
 
 
 @app.command("split")

@@ -37,7 +37,7 @@ class RankingOptions:
 
     by: str | None = option(None, "Group the metrics by relation, side or category.")
     ranks: Path | None = option(None, "Write the rank of each query to a TSV file.")
-    known: Path | None = option(None, "File of further known facts to filter out.", "--filter")
+    known: Path | None = option(None, "File of additional known facts to filter out.", "--filter")
 
 
 @option_groups
@@ -66,9 +66,9 @@ def evaluate(
     from kgflow.runs.run import Run
 
     _check(ranking, sets, confidence)
-    opened, wanted = Run.open(run, device), (sets.by_relation, sets.adaptive)
+    opened, wanted = Run.open(run, device), (sets.by_relation, sets.nonconformity)
     if confidence:
-        _confidence(opened, split, json)
+        _confidence(opened, split, sets.coverage, json)
         return
     if sets.coverage is not None:
         opened.conformal(sets.coverage, *wanted)  # fails before the evaluation
@@ -90,9 +90,12 @@ def evaluate(
 
 
 def _check(ranking: RankingOptions, sets: PredictionSetOptions, confidence: bool) -> None:
-    others = (ranking.by, ranking.ranks, ranking.known, sets.coverage)
-    if confidence and any(value is not None for value in others):
-        raise KgflowError("--confidence cannot be used with --by, --ranks, --filter or --coverage")
+    others = (ranking.by, ranking.ranks, ranking.known, sets.nonconformity)
+    if confidence and (sets.by_relation or any(value is not None for value in others)):
+        raise KgflowError(
+            "--confidence cannot be used with --by, --ranks, --filter, --by-relation or"
+            " --nonconformity"
+        )
     if sets.coverage is not None and ranking.known:
         raise KgflowError("--filter cannot be used with --coverage: prediction sets do not use it")
     if ranking.ranks is not None:
@@ -123,8 +126,10 @@ def _show_coverage(found: dict[str, Any]) -> None:
         f"queries, nominal coverage {found['nominal']:g}, 99 % interval {found['low']:.4f} to "
         f"{found['high']:.4f}\n"
         f"set size: mean {size['mean']:,.1f}, median {size['median']:,.0f}, maximum "
-        f"{size['largest']:,}; calibration set of {found['held_out']:,} answers, "
-        f"{found['own_thresholds']} relations and sides with their own thresholds"
+        f"{size['largest']:,}; nonconformity score '{found['nonconformity']}'; mean gap of "
+        f"relations and sides {found['relation_gap']:.4f}; calibration set of "
+        f"{found['held_out']:,} answers, {found['own_thresholds']} relations and sides with "
+        "their own thresholds"
     )
 
 
@@ -138,21 +143,35 @@ def show(metrics: dict[str, Any]) -> None:
     table("filtered ranking metrics", ["split", "ties", *METRICS], rows)
 
 
-def _confidence(run: "Run", split: str, json: bool) -> None:
+def _confidence(run: "Run", split: str, coverage: float | None, json: bool) -> None:
     from kgflow.cli.progress import progress_bar
 
+    if coverage is not None and split != "test":
+        raise KgflowError(f"intervals are calibrated on validation facts: take test, not {split}")
     with progress_bar("ranking") as progress:
         found = run.evaluate_confidence(split, progress)
+    intervals = None if coverage is None else run.interval_coverage(coverage).to_dict()
     if json:
-        show_json({"split": split} | found.to_dict())
+        extra = {} if intervals is None else {"intervals": intervals}
+        show_json({"split": split} | found.to_dict() | extra)
         return
-    named = {"direct": found.direct, "mapped": found.mapped, "constant": found.constant}
-    rows = [[name, *errors] for name, errors in named.items() if errors is not None]
+    named = ("direct", "mapped", "fitted", "constant")
+    pairs = [(name, getattr(found, name)) for name in named]
+    rows = [[name, *errors] for name, errors in pairs if errors is not None]
     table(f"confidence of {found.facts:,} {split} facts", ["predicted", "MSE", "MAE"], rows)
     gains = [["linear", found.linear], ["exponential", found.exponential]]
     table(f"nDCG of {found.queries:,} queries (h, r, ?)", ["gain", "nDCG"], gains)
+    ranked = [["all", *found.tails], ["0.7 or more", *found.high]]
+    table("tails, filtered", ["confidence", "facts", "mrr", "hits@1", "hits@10"], ranked)
     print("direct: σ(margin + score); mapped: monotone regression fitted on the validation facts;")
-    print("constant: their mean confidence; gain: confidences of all known facts of a query")
+    print("fitted: regression on scores and training confidences; constant: mean confidence;")
+    print("gain: confidences of all known facts of a query")
+    if intervals is not None:
+        print(
+            f"intervals: measured coverage {intervals['measured']:.4f}, nominal coverage "
+            f"{intervals['nominal']:g}; mean width {intervals['mean_width']:.4f}; "
+            f"{intervals['held_out']:,} held-out facts"
+        )
 
 
 def _facts(run: "Run", path: Path) -> "Triples":

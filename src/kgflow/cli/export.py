@@ -1,6 +1,5 @@
 """kgflow export."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,9 +20,15 @@ def _print_formats(wanted: bool) -> None:
 def export(
     run: RunPath,
     format: Annotated[  # noqa: A002
-        str, typer.Option(help="Name of the export format, such as npz; --formats lists all.")
+        str,
+        typer.Option(
+            "--format", "--to", help="Name of the export format, such as npz; --formats lists all."
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="File or directory to write.")],
+    out: Annotated[
+        str,
+        typer.Option(help="File or directory to write, or address of a SPARQL endpoint."),
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -40,7 +45,7 @@ def export(
     device: Device = "cpu",
     json: Json = False,
 ) -> None:  # fmt: skip
-    """Export embeddings, key vectors or predicted triples of a run for other programs.
+    """Export embeddings, key vectors, predicted triples or the whole run for other programs.
 
     Example: kgflow export runs/world --format projector --out world-vectors
     """

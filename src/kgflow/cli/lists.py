@@ -62,7 +62,7 @@ def settings(
 
     Example: kgflow settings training.loss
     """
-    from kgflow.config import entries
+    from kgflow.config import PRESETS, entries
 
     found = list(entries())
     chosen = [e for e in found if key is None or e.key == key or e.key.startswith(f"{key}.")]
@@ -70,7 +70,10 @@ def settings(
         hint = suggest(str(key), [e.key for e in found])
         raise KgflowError(f"unknown setting '{key}'{hint or ': `kgflow settings` lists all'}")
     if json:
-        show_json({"settings": [e.model_dump() for e in chosen]})
+        show_json({"settings": [e.model_dump() for e in chosen], "presets": PRESETS})
         return
     rows = [[e.key, e.type, e.default, e.description, ", ".join(e.components)] for e in chosen]
     table("settings", ("key", "type", "default", "description", "only with"), rows)
+    if key is None:
+        print("Defaults are those with --model. Presets (kgflow train --preset NAME) change many:")
+        print(*(f"  {name}: {text}" for name, text in PRESETS.items()), sep="\n")

@@ -53,12 +53,15 @@ class PredictionSetOptions:
 
     coverage: float | None = option(None, "Coverage of prediction sets, such as 0.9.")
     by_relation: bool = option(False, "Calibrate prediction sets for each relation and side.")
-    adaptive: bool = option(
-        False, "Use adaptive prediction sets, smaller where the model is certain."
+    nonconformity: str | None = option(
+        None,
+        "Nonconformity score: rank, score, minmax, softmax, aps, raps or logit; without, the one"
+        " with the smallest sets on validation facts.",
     )
 
     def __post_init__(self) -> None:
-        for flag, given in (("--by-relation", self.by_relation), ("--adaptive", self.adaptive)):
+        wanted = ("--by-relation", self.by_relation), ("--nonconformity", self.nonconformity)
+        for flag, given in wanted:
             if given and self.coverage is None:
                 raise KgflowError(f"{flag} needs --coverage: give both")
 

@@ -54,10 +54,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> 
     """Print a table with numbers aligned right and text aligned left."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     rows = [list(row) for row in rows]
-    grid = Table(title=title, box=SIMPLE_HEAD, title_justify="left", title_style="bold")
+    grid = Table(title=escape(title), box=SIMPLE_HEAD, title_justify="left", title_style="bold")
     for i, name in enumerate(columns):
         number = all(isinstance(row[i], int | float) or row[i] is None for row in rows)
         grid.add_column(name, justify="right" if number else "left")
@@ -77,13 +78,15 @@ def frame_rows(frame: "pl.DataFrame", names: Sequence[str]) -> list[list[Any]]:
 def _cell(value: Any) -> str:  # noqa: ANN401
     from rich.markup import escape
 
+    from kgflow.data import short_name
+
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.4g}"
-    return f"{value:,}" if isinstance(value, int) else escape(str(value))
+    return f"{value:,}" if isinstance(value, int) else escape(short_name(str(value)))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
@@ -94,3 +97,15 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return str(value) if isinstance(value, Path) else value
+
+
+def clock(seconds: float) -> str:
+    """Return a duration for people.
+
+    Example:
+        >>> clock(75), clock(3700)
+        ('1:15', '1:01:40')
+    """
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

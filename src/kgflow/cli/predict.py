@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kgflow.runs.predictor import Predictor
     from kgflow.runs.run import Run
 
-COLUMNS = ("rank", "answer", "score", "probability", "certainty", "known")
+COLUMNS = ("rank", "answer", "score", "probability", "trust", "certainty", "known")
 MAX_NAMES = 10
 """Largest number of names in a note."""
 
@@ -64,6 +64,10 @@ class AnswerOptions:
     k: int = option(10, "Number of answers to each query.", "-k")
     new: bool = option(False, "Exclude known facts.")
     types: list[str] | None = option(None, "Type of the answers (repeatable).", "--type")
+    conditional: bool = option(
+        False, "Also show the probability that an answer is right if one is missing."
+    )
+    entropy: bool = option(False, "Also show the entropy changes of answers, in nats.")
     explain: int = option(0, "Explain this many of the best answers to each query.", min=0)
 
 
@@ -79,9 +83,10 @@ def predict(
 ) -> None:
     """Predict the missing head, relation or tail of a fact, from the other two.
 
-    Answers have a score, a probability, and a certainty: a percentile among the entities (or
-    relations) of the graph. Explanations are rules that imply an answer from training facts, and
-    similar training facts.
+    Answers have a score, the probability that the fact is true (none for known facts), and a
+    certainty: a percentile among entities of the same type or degree. The probability supposes
+    that the graph lacks as many facts as validation has. Explanations are rules that imply an
+    answer from training facts, and similar training facts.
 
     With --coverage 0.9, compute prediction sets instead of the k best answers: a set contains the
     missing answer with probability 0.9. Known answers are excluded, and -k answers are printed.
@@ -97,7 +102,9 @@ def predict(
     answers = (
         _concat(found)
         if found
-        else opened.predictor.predict(queries, wanted.k, wanted.new, wanted.types or ())
+        else opened.predictor.predict(
+            queries, wanted.k, wanted.new, wanted.types or (), wanted.entropy
+        )
     )
     if out is not None:
         write_tsv(out, answers)
@@ -110,7 +117,7 @@ def predict(
             rows[i]["explanations"] = [reason.to_dict() for reason in reasons]
         show_json({"answers": rows})
     elif out is None:
-        _show_sets(found, wanted.k) if found else _show(queries, answers)
+        _show_sets(found, wanted) if found else _show(queries, answers, wanted)
         _show_explanations(answers, explanations)
     if not json:
         _warn(opened.predictor, answers)
@@ -123,6 +130,8 @@ def _check(wanted: AnswerOptions, sets: PredictionSetOptions, out: Path | None, 
         raise KgflowError(
             "--type cannot be used with --coverage: prediction sets are for all entities"
         )
+    if sets.coverage is not None and wanted.entropy:
+        raise KgflowError("--entropy cannot be used with --coverage: leave one out")
     if sets.coverage is not None and wanted.explain:
         raise KgflowError("--explain cannot be used with --coverage: leave one out")
     if wanted.explain and out is not None and not json:
@@ -138,7 +147,7 @@ def _sets(
 ) -> list["PredictionSet"]:
     from kgflow.cli.progress import progress_bar
 
-    kind = (options.coverage or 0.0, options.by_relation, options.adaptive)
+    kind = (options.coverage or 0.0, options.by_relation, options.nonconformity)
     with progress_bar("prediction sets") as progress:
         sets = []
         for done, q in enumerate(queries, start=1):
@@ -153,9 +162,10 @@ def _concat(sets: list["PredictionSet"]) -> "pl.DataFrame":
     return pl.concat(s.answers.with_columns(query=pl.lit(i)) for i, s in enumerate(sets, start=1))
 
 
-def _show_sets(sets: list["PredictionSet"], k: int) -> None:
+def _show_sets(sets: list["PredictionSet"], wanted: AnswerOptions) -> None:
+    k = wanted.k
     for found in sets:
-        _show([found.query], found.answers.head(k))
+        _show([found.query], found.answers.head(k), wanted)
         if len(found) > k:
             print(f"… and {len(found) - k:,} more (all with --json or --out)")
         print(found)
@@ -186,13 +196,16 @@ def _read(path: Path) -> Iterator["TripleQuery"]:
         yield TripleQuery(head, relation, tail, source=f"{path}:{number}")
 
 
-def _show(queries: list["TripleQuery"], answers: "pl.DataFrame") -> None:
+def _show(queries: list["TripleQuery"], answers: "pl.DataFrame", wanted: AnswerOptions) -> None:
     import polars as pl
+
+    asked = {"conditional_probability": wanted.conditional, "entropy_change": wanted.entropy}
+    columns = [*COLUMNS, *(name for name, shown in asked.items() if shown)]
 
     for number, q in enumerate(queries, start=1):
         own = answers.filter(pl.col("query") == number)
         title = f"({q.head or '?'}, {q.relation or '?'}, {q.tail or '?'})"
-        table(title, COLUMNS, frame_rows(own, COLUMNS))
+        table(title, columns, frame_rows(own, columns))
 
 
 def _explain(run: "Run", answers: "pl.DataFrame", count: int) -> dict[int, list["Explanation"]]:
@@ -232,6 +245,11 @@ def _line(explanation: "Explanation") -> str:
 
 
 def _warn(predictor: "Predictor", answers: "pl.DataFrame") -> None:
+    from kgflow.runs.predictor import UNTRAINED
+
+    for note in answers["note"].drop_nulls().unique(maintain_order=True):
+        if note != UNTRAINED:
+            print_note(f"note: {note}")
     unseen = _untrained(predictor, answers)
     if unseen:
         more = f" and {len(unseen) - MAX_NAMES:,} more" if len(unseen) > MAX_NAMES else ""

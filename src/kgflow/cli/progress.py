@@ -10,25 +10,21 @@ from types import FrameType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from kgflow.cli.output import clock
 from kgflow.training import Callback, Record
 
 
 class ProgressBar(Callback):
-    """A training callback that shows epoch, loss, MRR, queries per second and time left.
+    """A training callback that shows the epoch, the validation MRR and the time left."""
 
-    Args:
-        epochs: largest number of epochs.
-    """
-
-    def __init__(self, epochs: int) -> None:
+    def __init__(self) -> None:
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
-        self.bar = Progress(
-            *columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal
-        )
-        self.task = self.bar.add_task("training", total=epochs, note="")
-        self.epochs, self.batches, self.began, self.first = epochs, 1, 0.0, 0
-        self.loss = self.mrr = self.speed = ""
+        self.bar = Progress(*columns, console=console, disable=not console.is_terminal)
+        self.task = self.bar.add_task("training", total=1, note="")
+        self.name, self.epochs = "", 1
+        self.limit: float | None = None
+        self.batches, self.began, self.first, self.mrr = 1, 0.0, 0, ""
 
     def __enter__(self) -> "ProgressBar":
         self.bar.start()
@@ -37,27 +33,33 @@ class ProgressBar(Callback):
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
+    def on_training(self, name: str, epochs: int, seconds: float | None) -> None:
+        """Begin a line for a training."""
+        self.name, self.epochs, self.limit = name, epochs, seconds
+        self.began, self.mrr = 0.0, ""
+        self.bar.update(self.task, description=name, total=epochs, completed=0, note="")
+
     def on_start(self, epoch: int, batches: int) -> None:
         """Show the number of a new epoch."""
         if not self.began:
             self.began, self.first = time.monotonic(), epoch - 1
         self.batches = batches
-        self.bar.update(self.task, description=f"epoch {epoch}/{self.epochs}", completed=epoch - 1)
+        words = f"{self.name}: epoch {epoch}/{self.epochs}"
+        self.bar.update(self.task, description=words, completed=epoch - 1)
 
     def on_batch(self, epoch: int, batch: int, loss: float | None) -> None:
-        """Show the progress after a batch, and its loss if it was computed."""
+        """Show the time left after a batch."""
         done = epoch - 1 + batch / self.batches
         spent = time.monotonic() - self.began
         left = spent / max(1e-9, done - self.first) * (self.epochs - done)
-        self.loss = f"loss {loss:.3f}" if loss is not None else self.loss
-        note = f"{self.loss}{self.mrr}{self.speed}  {_clock(left)} left"
-        self.bar.update(self.task, completed=done, note=note)
+        if self.limit is not None:
+            left = max(0.0, self.limit - spent)
+        self.bar.update(self.task, completed=done, note=f"{self.mrr}{clock(left)} left")
 
     def on_epoch(self, record: Record) -> None:
-        """Show the speed and the validation MRR of an epoch."""
-        self.speed = f"  {record['facts_per_second']:,.0f} facts/s"
+        """Show the validation MRR of an epoch."""
         if "mrr" in record:
-            self.mrr = f"  MRR {record['mrr']:.4f}"
+            self.mrr = f"validation MRR {record['mrr']:.3f}  "
 
 
 @contextmanager
@@ -89,7 +91,7 @@ def stop_signals() -> Iterator[list[bool]]:
         if requested and number == signal.SIGINT:
             raise KeyboardInterrupt
         requested.append(True)
-        print("kgflow: stop_signals after this batch …", file=sys.stderr)
+        print("kgflow: stopping after this batch …", file=sys.stderr)
 
     previous = {s: signal.signal(s, request) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -97,9 +99,3 @@ def stop_signals() -> Iterator[list[bool]]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -29,7 +29,7 @@ def report(
     """Write an HTML report on a run, or on several runs on the same data.
 
     The page is self-contained. Its plots are also written as PNG into a folder beside it, whose
-    name ends in _files. Further runs are compared with the first.
+    name ends in _files. Other runs are compared with the first.
 
     Example: kgflow report runs/world --out world.html --entity France
     """

@@ -8,7 +8,16 @@ import typer
 from kgflow.cli.options import Device, Force, Json, RunPath, TsvOut
 from kgflow.cli.output import check_writable, frame_rows, print_note, show_json, table, write_tsv
 
-FACT = ("rank", "head_label", "relation", "tail_label", "score", "probability", "certainty")
+FACT = (
+    "rank",
+    "head_label",
+    "relation",
+    "tail_label",
+    "score",
+    "probability",
+    "trust",
+    "certainty",
+)
 MEASURES = {"brier": "Brier score", "log_loss": "log loss", "ece": "ECE"}
 BINS = ("probability", "frequency", "candidates", "true")
 
@@ -25,8 +34,8 @@ def discover(
 ) -> None:
     """Find the most probable facts of the whole graph that are not known yet.
 
-    The probabilities assume that as many facts are missing as the validation split has. Certainty
-    is that of the tail, as a percentile among the entities of the graph.
+    The probability that a fact is true supposes that the graph lacks as many facts as validation
+    has. Certainty is that of the tail, a percentile among entities of the same type or degree.
 
     Example: kgflow discover runs/world -k 20 --relation borders
     """
@@ -51,9 +60,9 @@ def discover(
 def calibrate(run: RunPath, device: Device = "cpu", json: Json = False) -> None:
     """Calibrate the probabilities of a run on validation facts, and evaluate them on test facts.
 
-    Training does this at its end; use this command for runs without calibration. A calibrated
-    probability is the share of true answers among candidates with the same score; candidates are
-    all entities that are not known answers.
+    Training does this at its end; use this command for runs without calibration. Printed are
+    probabilities of answers to queries that have an answer missing: the share of true ones among
+    candidates with the same score; candidates are all entities that are not known answers.
 
     Example: kgflow calibrate runs/umls
     """

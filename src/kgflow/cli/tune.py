@@ -1,6 +1,5 @@
 """kgflow tune."""
 
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -54,35 +53,18 @@ class SearchOptions:
         None, "SQLite file of the study, to continue it or to share it between processes."
     )
     jobs: int = option(1, "Number of parallel processes.", min=1)
+    reduce: float = option(1.0, "Search on a k-core with this fraction of the triples.")
 
 
-@dataclass(frozen=True)
-class ReductionOptions:
-    """Search on a smaller graph."""
+def _reduced(graph: "Dataset", share: float) -> "Dataset":
+    from kgflow.data import k_core
 
-    panel: ClassVar[str] = "Reduced graph"
-
-    reduce: float = option(1.0, "Search on a smaller graph with this fraction of the triples.")
-    reduce_by: str | None = option(
-        None,
-        "Method of reduction: core (k-core, the default) or sample (triples between random "
-        "entities).",
-    )
-
-    def apply(self, graph: "Dataset") -> "Dataset":
-        """Return the reduced graph."""
-        from kgflow.data import REDUCTIONS
-
-        if self.reduce == 1:
-            if self.reduce_by is not None:
-                raise KgflowError("--reduce-by needs --reduce: give a fraction such as 0.2")
-            return graph
-        method = self.reduce_by or "core"
-        _check_known("reduction", method, REDUCTIONS)
-        reduced = REDUCTIONS[method](graph, self.reduce)
-        kept = len(reduced.train) / len(graph.train)
-        print_note(f"note: searching on a {method} with {kept:.1%} of the triples: {reduced}")
-        return reduced
+    if share == 1:
+        return graph
+    core = k_core(graph, share)
+    kept = len(core.train) / len(graph.train)
+    print_note(f"note: searching on a k-core with {kept:.1%} of the triples: {core}")
+    return core
 
 
 @option_groups
@@ -90,7 +72,6 @@ def tune(
     data: Source,
     trial: TrialOptions,
     search: SearchOptions,
-    reduction: ReductionOptions,
     out: Annotated[
         Path, typer.Option(help="File to write the best experiment to, for train --config.")
     ] = Path("tuned.toml"),
@@ -108,8 +89,11 @@ def tune(
     from kgflow.tuning import PROTOCOLS, HyperparameterSearch, best_experiment
     from kgflow.tuning import tune as run_search
 
-    _check_known("protocol", search.protocol, PROTOCOLS)
-    protocol, graph = PROTOCOLS[search.protocol], reduction.apply(open_data(data))
+    if search.protocol not in PROTOCOLS:
+        known = f": use one of {', '.join(PROTOCOLS)}"
+        hint = suggest(search.protocol, PROTOCOLS) or known
+        raise KgflowError(f"unknown protocol '{search.protocol}'{hint}")
+    protocol, graph = PROTOCOLS[search.protocol], _reduced(open_data(data), search.reduce)
     task = HyperparameterSearch(graph, trial.experiment(data), protocol, search.storage, device)
     count = protocol.default_trials if search.trials is None else search.trials
     with progress_bar("tuning") as progress:
@@ -121,12 +105,6 @@ def tune(
         return
     _print_trials(results)
     print(f"the best experiment is in {out}: kgflow train --config {out}")
-
-
-def _check_known(kind: str, name: str, names: Collection[str]) -> None:
-    if name not in names:
-        hint = suggest(name, names) or f": use one of {', '.join(names)}"
-        raise KgflowError(f"unknown {kind} '{name}'{hint}")
 
 
 def _print_trials(results: list["TrialResult"]) -> None:

@@ -15,18 +15,6 @@ if TYPE_CHECKING:
 
     from kgflow.runs.run import Run
 
-ENTITY = ("entity", "type", "certainty", "entropy_change", "per_coordinate", "degree")
-RELATION = (
-    *("relation", "certainty", "entropy_change", "per_coordinate", "inverse"),
-    *("facts", "category", "tails_per_head", "heads_per_tail"),
-)
-ASSOCIATION = ("kind", "variable", "test", "effect_size", "p_value", "count")
-TYPE = ("type", "entities", "median_certainty", "median", "mean", "degree")
-TRIPLE = (
-    *("head", "relation", "tail"),
-    *("head_change", "relation_change", "composed_change", "tail_change"),
-)
-
 
 @dataclass(frozen=True)
 class Selection:
@@ -44,7 +32,7 @@ class Selection:
     k: int = option(10, "Number of most and of least certain entities to show.", "-k", min=1)
 
     def find(self, run: "Run") -> dict[str, Any]:
-        """Return the rows of each table, by its key in `TABLES`."""
+        """Return the rows of each table, by its key in `TITLES`."""
         from kgflow.analysis import profile, relation_uncertainty, triple_uncertainty
 
         found: dict[str, Any] = {}
@@ -75,8 +63,8 @@ def uncertainty(
 ) -> None:
     """Show the certainty of entities and relations, and their entropy changes in nats.
 
-    Certainty is a percentile among the entities or relations of the graph. The plot shows the
-    densities of the given entities, or else entropy change against degree.
+    Certainty is a percentile among entities of the same type or degree, or among relations. The
+    plot shows the densities of the given entities, or else entropy change against degree.
 
     Example: kgflow uncertainty runs/world --entity France --plot france.png
     """
@@ -123,15 +111,15 @@ def _overview(run: "Run", k: int) -> dict[str, Any]:
     return found | {"associations": associations(run).to_dicts()}
 
 
-TABLES = {
-    "most_certain": ("most certain entities", ENTITY),
-    "least_certain": ("least certain entities", ENTITY),
-    "types": ("types of entities", TYPE),
-    "relations": ("relations", RELATION),
-    "most_certain_relations": ("most certain relations", RELATION),
-    "least_certain_relations": ("least certain relations", RELATION),
-    "triples": ("entropy changes in nats", TRIPLE),
-    "associations": ("associations of the entropy change", ASSOCIATION),
+TITLES = {
+    "most_certain": "most certain entities",
+    "least_certain": "least certain entities",
+    "types": "types of entities",
+    "relations": "relations",
+    "most_certain_relations": "most certain relations",
+    "least_certain_relations": "least certain relations",
+    "triples": "entropy changes in nats",
+    "associations": "associations of the entropy change",
 }
 
 
@@ -140,13 +128,13 @@ def _show(found: dict[str, Any]) -> None:
         _show_profile(entity)
     for key, rows in found.items():
         if rows:
-            title, columns = TABLES[key]
-            table(title, columns, [[row[c] for c in columns] for row in rows])
+            columns = [column for column in rows[0] if column != "name"]
+            table(TITLES[key], columns, [[row[c] for c in columns] for row in rows])
 
 
 def _show_profile(profile: dict[str, Any]) -> None:
     rows = [
-        ["certainty (percentile)", profile["certainty"]],
+        ["certainty (percentile)", f"{profile['certainty']:.1f} among {profile['among']}"],
         ["entropy change (nats)", profile["entropy_change"]],
         ["per coordinate", profile["per_coordinate"]],
         ["degree", profile["degree"]],

@@ -9,21 +9,22 @@ from kgflow.data.dataset import SPLITS, Dataset, save
 from kgflow.data.downloads import download
 from kgflow.data.extension import Extension, extend, triples_frame
 from kgflow.data.files import read_labels, read_types
+from kgflow.data.iri import RdfOptions, short_name
 from kgflow.data.loading import import_files, load, read_triples
 from kgflow.data.query_index import QueryIndex
-from kgflow.data.reduction import REDUCTIONS, entity_sample, k_core
+from kgflow.data.reduction import k_core
 from kgflow.data.splits import ValidationSplit, resplit, split_validation
 from kgflow.data.statistics import RelationStatistics, Statistics, describe
 from kgflow.data.triples import Triples
 from kgflow.data.vocabulary import Vocabulary
 
 __all__ = [
-    "REDUCTIONS",
     "SPLITS",
     "Columns",
     "Dataset",
     "Extension",
     "QueryIndex",
+    "RdfOptions",
     "RelationStatistics",
     "Statistics",
     "Triples",
@@ -31,7 +32,6 @@ __all__ = [
     "Vocabulary",
     "describe",
     "download",
-    "entity_sample",
     "extend",
     "import_files",
     "k_core",
@@ -42,6 +42,7 @@ __all__ = [
     "read_types",
     "resplit",
     "save",
+    "short_name",
     "split_validation",
     "triples_frame",
 ]

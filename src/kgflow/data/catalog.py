@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tomllib
 from collections.abc import Mapping
@@ -11,7 +10,6 @@ from functools import cache
 from pathlib import Path
 
 from kgflow.data.dataset import SPLITS, Dataset
-from kgflow.data.files import find_file, read_bytes
 from kgflow.errors import KgflowError, suggest
 
 EMBEDDED = Path(__file__).parent / "embedded"
@@ -105,14 +103,3 @@ def dataset_directory(name: str) -> Path:
 def list_datasets() -> list[tuple[CatalogEntry, Path | None]]:
     """Return every entry with its directory on this machine, if any."""
     return [(known, find_directory(name)) for name, known in entries().items()]
-
-
-def changed_splits(name: str) -> list[str]:
-    """Return the splits of a named data set whose checksum differs from the known one."""
-    directory = dataset_directory(name)
-    wrong = []
-    for split, expected in entry(name).sha256.items():
-        path = find_file(directory, split)
-        if path is None or hashlib.sha256(read_bytes(path)).hexdigest() != expected:
-            wrong.append(split)
-    return wrong

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kgflow.data.columns import recognize_header
+from kgflow.data.iri import short_name
 from kgflow.data.query_index import QueryIndex
 from kgflow.data.triples import Ids, Triples
 from kgflow.data.vocabulary import Vocabulary
@@ -64,6 +65,18 @@ class Dataset:
         names = f"{len(self.entities):,} entities, {len(self.relations):,} relations"
         return f"Dataset({self.name}: {names}, {sizes})"
 
+    @staticmethod
+    def from_pykeen(
+        training: Any,  # noqa: ANN401
+        validation: Any = None,  # noqa: ANN401
+        testing: Any = None,  # noqa: ANN401
+        name: str | None = None,
+    ) -> Dataset:
+        """Build a data set from PyKEEN's triples factories or data set; see `data.pykeen`."""
+        from kgflow.data.pykeen import from_pykeen
+
+        return from_pykeen(training, validation, testing, name)
+
     def split(self, name: str) -> Triples:
         """Return the triples of train, valid or test."""
         if name not in SPLITS:
@@ -87,9 +100,9 @@ class Dataset:
         return self.queries()
 
     def label(self, i: int) -> str:
-        """Return the label of entity i, or else its name."""
+        """Return the label of entity i, or else its name, an IRI shortened."""
         name = self.entities[i]
-        return self.labels.get(name, name)
+        return self.labels.get(name) or short_name(name)
 
     def entity_id(self, text: str) -> int:
         """Return the id of an entity by its name or, if there is none, by a unique label."""
@@ -100,6 +113,8 @@ class Dataset:
             raise KgflowError(
                 f"{text!r} is the label of {names[0]!r} and of {names[1]!r}: give the name"
             )
+        if not names and self.entities.by_short_name(text) is not None:
+            return self.entities.id(text)
         if not names:
             labels = Vocabulary(tuple(self._names_by_label)).similar(text)
             hint = suggest(text, [*self.entities.similar(text), *labels])

@@ -97,7 +97,7 @@ def triples_frame(triples: Sequence[Sequence[object]]) -> pl.DataFrame:
     """
     import polars as pl
 
-    from kgflow.data.readers import find_row_error
+    from kgflow.data.tables import find_row_error
 
     widths = {len(triple) for triple in triples}
     if not widths <= {3} and not widths <= {4}:

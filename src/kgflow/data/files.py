@@ -12,8 +12,9 @@ from pathlib import Path
 from kgflow.errors import KgflowError
 
 SEPARATORS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
-RDF = (".nt", ".ttl")
-SUFFIXES = (*SEPARATORS, *RDF, ".parquet")
+RDF = (".nt", ".nq", ".ttl", ".trig", ".rdf", ".owl", ".jsonld")
+JSON_LINES = (".json", ".jsonl")
+SUFFIXES = (*SEPARATORS, *RDF, *JSON_LINES, ".parquet")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 NumberedRow = tuple[int, list[str]]
@@ -35,6 +36,11 @@ def file_format(path: Path) -> str:
             "text formats also with .gz"
         )
     return suffix
+
+
+def is_store(path: Path) -> bool:
+    """Return whether a directory is that of an Oxigraph store, which RocksDB writes."""
+    return (path / "CURRENT").is_file() and any(path.glob("MANIFEST-*"))
 
 
 def find_file(directory: Path, *stems: str) -> Path | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from kgflow.data import catalog, files
 from kgflow.data.columns import Columns
 from kgflow.data.dataset import SPLITS, Dataset
+from kgflow.data.iri import RdfOptions, is_address
+from kgflow.data.pykeen import from_pykeen, is_pykeen, is_saved, read_saved
 from kgflow.data.splits import resplit
 from kgflow.data.triples import Ids, Triples, Weights
 from kgflow.data.vocabulary import Vocabulary
@@ -20,11 +23,12 @@ from kgflow.errors import KgflowError
 if TYPE_CHECKING:
     import polars as pl
 
+T = TypeVar("T")
 STEMS = {"train": ("train",), "valid": ("valid", "validation", "val", "dev"), "test": ("test",)}
 
 
 def load(
-    source: str | Path,
+    source: object,
     *,
     columns: Columns | str | None = None,
     labels: str | Path | None = None,
@@ -34,11 +38,13 @@ def load(
 ) -> Dataset:
     r"""Load a data set by its name in the catalogue, or from a directory or one file.
 
-    A directory contains a train file and optionally valid, test, labels and types. One file is
-    split 90, 5 and 5 percent, with no entity or relation unseen in training.
+    A directory contains a train file and optionally valid, test, labels and types, or it is that of
+    an Oxigraph store. One file or store is split 90, 5 and 5 percent, with no entity or relation
+    unseen in training. Data sets of PyKEEN are taken over, in memory or in a directory where PyKEEN
+    saved them; a triples factory is split like one file.
 
     Args:
-        source: name, directory or file.
+        source: name, directory or file, or a triples factory or data set of PyKEEN.
         columns: columns of head, relation, tail and weight, also as text such as "0,2,1".
         labels: file of entities and labels.
         types: file of entities and types.
@@ -53,8 +59,15 @@ def load(
         ...     load(path)
         Dataset(capitals: 4 entities, 1 relations, 2 train, 0 valid, 0 test)
     """
+    if is_pykeen(source):
+        return _split_if_whole(from_pykeen(source), seed)
+    if not isinstance(source, str | Path):
+        kind = type(source).__name__
+        raise KgflowError(f"a {kind} is no data set: give the name of one, a directory or a file")
     path = _locate(source)
-    if not path.is_dir():
+    if is_saved(path):
+        return _split_if_whole(read_saved(path), seed)
+    if not path.is_dir() or files.is_store(path):
         return import_files([path], columns, labels, types, seed=seed)
     dataset = _read(path.resolve().name, _split_files(path), columns)
     labels = labels or files.find_file(path, "labels")
@@ -70,21 +83,24 @@ def import_files(
     types: str | Path | None = None,
     shares: tuple[float, float] = (0.05, 0.05),
     seed: int = 0,
+    rdf: RdfOptions | None = None,
 ) -> Dataset:
     """Load the triples of several files as one data set, named after the first, and split it.
 
-    If only some files have weights, the triples of the others have weight 1.
+    If only some files have weights, the triples of the others have weight 1. Labels and types of
+    the files are those of the data set, where files of labels and types give no others.
 
     Args:
-        paths: files of triples.
+        paths: files of triples, or directories of Oxigraph stores.
         columns: columns of head, relation, tail and weight.
         labels: file of entities and labels.
         types: file of entities and types.
         shares: fractions of the triples for valid and test.
         seed: random seed of the split.
+        rdf: predicates to read from RDF, and the language of labels.
     """
     name = Path(paths[0].name.removesuffix(".gz")).stem
-    whole = _read(name, {"train": paths}, columns)
+    whole = _read(name, {"train": paths}, columns, rdf)
     split = resplit(whole, *shares, seed=seed)
     return _with_annotations(replace(split, notices=whole.notices + split.notices), labels, types)
 
@@ -165,21 +181,69 @@ def frame_weights(frame: pl.DataFrame) -> Weights | None:
     return frame["weight"].fill_null(1.0).to_numpy().astype(np.float32)
 
 
-def _read(name: str, paths: Mapping[str, Sequence[Path]], columns: Columns | str | None) -> Dataset:
+def _read(
+    name: str,
+    paths: Mapping[str, Sequence[Path]],
+    columns: Columns | str | None,
+    rdf: RdfOptions | None = None,
+) -> Dataset:
     import polars as pl
 
     from kgflow.data.readers import read_table
 
-    chosen, frames, notices = Columns.of(columns), {}, []
-    for split, several in paths.items():
-        tables = [read_table(path, chosen) for path in several]
-        frames[split] = pl.concat([table.frame for table in tables], how="diagonal")
-        notices += [notice for table in tables for notice in table.notices]
+    chosen = Columns.of(columns)
+    tables = {s: [read_table(p, chosen, rdf) for p in several] for s, several in paths.items()}
+    frames = {
+        split: pl.concat([table.frame for table in several], how="diagonal")
+        for split, several in tables.items()
+    }
+    everything = [table for several in tables.values() for table in several]
+    if frames["train"].is_empty():
+        raise KgflowError(f"{name}: only nodes: give a file of relationships as well")
     dataset = dataset_from_frames(name, frames)
-    return replace(dataset, notices=(*notices, *dataset.notices))
+    return replace(
+        dataset,
+        labels=dict(ChainMap({}, *(dict(t.labels) for t in everything))),
+        types=_merge_types(table.types for table in everything),
+        notices=(
+            *(notice for table in everything for notice in table.notices),
+            *_node_notices(dataset, frozenset().union(*(table.nodes for table in everything))),
+            *dataset.notices,
+        ),
+    )
+
+
+def _node_notices(dataset: Dataset, nodes: frozenset[str]) -> tuple[str, ...]:
+    """Return how many nodes have no relationships, and how many entities no node lists."""
+    unused = len(nodes.difference(dataset.entities)) if nodes else 0
+    unlisted = len(nodes.symmetric_difference(dataset.entities)) - unused if nodes else 0
+    counts = {
+        "nodes without relationships left out": unused,
+        "nodes of relationships that no file of nodes lists": unlisted,
+    }
+    return tuple(f"{what}: {count:,}" for what, count in counts.items() if count)
+
+
+def _merge_types(several: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    merged: dict[str, tuple[str, ...]] = {}
+    for types in several:
+        for name, found in types.items():
+            merged[name] = tuple(dict.fromkeys((*merged.get(name, ()), *found)))
+    return merged
+
+
+def _split_if_whole(dataset: Dataset, seed: int) -> Dataset:
+    return dataset if len(dataset.valid) or len(dataset.test) else resplit(dataset, seed=seed)
 
 
 def _locate(source: str | Path) -> Path:
+    if is_address(source):
+        from kgflow.data.endpoint import Endpoint
+
+        raise KgflowError(
+            f"{Endpoint(str(source)).shown} is the address of a SPARQL endpoint: read it first by "
+            "kgflow data import ADDRESS --out DIRECTORY"
+        )
     path = Path(source)
     if isinstance(source, str) and source in catalog.entries():
         if catalog.find_directory(source) or not path.exists():
@@ -222,6 +286,7 @@ def _unseen_notices(dataset: Dataset, strict: bool) -> tuple[str, ...]:
 def _with_annotations(
     dataset: Dataset, labels: str | Path | None, types: str | Path | None
 ) -> Dataset:
+    """Add the labels and types of files to those of the data set, and drop those of no entity."""
     label_of = files.read_labels(Path(labels)) if labels else {}
     types_of = files.read_types(Path(types)) if types else {}
     notices = tuple(
@@ -231,7 +296,11 @@ def _with_annotations(
     )
     return replace(
         dataset,
-        labels={n: label for n, label in label_of.items() if n in dataset.entities},
-        types={n: found for n, found in types_of.items() if n in dataset.entities},
+        labels=_of_entities(dataset, {**dataset.labels, **label_of}),
+        types=_of_entities(dataset, {**dataset.types, **types_of}),
         notices=dataset.notices + notices,
     )
+
+
+def _of_entities(dataset: Dataset, values: Mapping[str, T]) -> dict[str, T]:
+    return {name: value for name, value in values.items() if name in dataset.entities}

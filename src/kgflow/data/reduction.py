@@ -1,12 +1,11 @@
-"""Smaller graphs from a large one: k-core and random entity sample."""
+"""Smaller graph from a large one: a k-core."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from kgflow.data.dataset import Dataset
-from kgflow.data.triples import Ids, Mask
+from kgflow.data.triples import Mask
 from kgflow.errors import KgflowError
 
 
@@ -31,7 +30,10 @@ def k_core(data: Dataset, share: float) -> Dataset:
         >>> k_core(load("world"), 0.5)
         Dataset(world: 264 entities, 10 relations, 1,196 train, 166 valid, 161 test)
     """
-    _require_share(share)
+    if not 0 < share <= 1:
+        raise KgflowError(
+            f"the share of triples to keep is {share}: give more than 0 and at most 1"
+        )
     kept = np.ones(len(data.train), dtype=bool)
     k = 1
     while kept.sum() > share * len(kept):
@@ -42,51 +44,6 @@ def k_core(data: Dataset, share: float) -> Dataset:
     return _subgraph(data, kept)
 
 
-def entity_sample(data: Dataset, share: float, seed: int = 0) -> Dataset:
-    """Return the subgraph of a random sample of entities with a given share of the triples.
-
-    It keeps that share of the training triples or slightly less. Valid and test keep the triples
-    whose entities and relation are in it. While there are no training or validation triples, the
-    share is doubled. Entities have lower degrees than in the whole graph; in a k-core higher ones.
-
-    Args:
-        data: whole graph.
-        share: share of the training triples, more than 0 and at most 1.
-        seed: random seed of the sample.
-
-    Reference:
-        Leskovec, Faloutsos: Sampling from Large Graphs, KDD 2006 (random node sampling).
-
-    Example:
-        >>> from kgflow.data import load
-        >>> entity_sample(load("world"), 0.5)
-        Dataset(world: 807 entities, 10 relations, 1,487 train, 168 valid, 163 test)
-    """
-    _require_share(share)
-    order = np.random.default_rng(seed).permutation(len(data.entities))
-    # A triple is included once both of its entities are.
-    included_at = np.maximum(order[data.train.h], order[data.train.t])
-    kept = _first_included(included_at, share)
-    while not kept.all() and not _is_usable(data, kept):
-        share *= 2
-        kept = _first_included(included_at, share)
-    return _subgraph(data, kept)
-
-
-REDUCTIONS: Mapping[str, Callable[[Dataset, float], Dataset]] = {
-    "core": k_core,
-    "sample": entity_sample,
-}
-"""Reductions of a graph by name."""
-
-
-def _require_share(share: float) -> None:
-    if not 0 < share <= 1:
-        raise KgflowError(
-            f"the share of triples to keep is {share}: give more than 0 and at most 1"
-        )
-
-
 def _is_usable(data: Dataset, kept: Mask) -> bool:
     """Return whether there are training triples, and validation triples of their names."""
     train, valid = data.train.take(kept), data.valid
@@ -94,14 +51,6 @@ def _is_usable(data: Dataset, kept: Mask) -> bool:
     relation = train.relation_mask(len(data.relations))
     contained = entity[valid.h] & relation[valid.r] & entity[valid.t]
     return bool(kept.any() and (contained.any() or not len(valid)))
-
-
-def _first_included(included_at: Ids, share: float) -> Mask:
-    """Return the triples that are included first, up to a share of all."""
-    count = int(share * len(included_at))
-    if count >= len(included_at):
-        return np.ones(len(included_at), dtype=bool)
-    return included_at < np.partition(included_at, count)[count]
 
 
 def _core(data: Dataset, kept: Mask, k: int) -> Mask:

@@ -184,7 +184,7 @@ class InverseRelations:
     s: Ids
     share: Floats
     relations: int
-    between: QueryIndex
+    pairs: QueryIndex
 
     @classmethod
     def of(cls, triples: Triples, entities: int, relations: int) -> InverseRelations:
@@ -192,12 +192,12 @@ class InverseRelations:
         # The relations between two entities are the answers to (h, t, ?): an index in which
         # relations and tails are exchanged.
         swapped = Triples(triples.h, triples.t, triples.r)
-        between = QueryIndex.build(swapped, relations, entities, inverse_relations=False)
-        position, s, _ = between.gather(between.find(triples.t, triples.h))
-        pairs, overlap = np.unique(triples.r[position] * relations + s, return_counts=True)
-        r, s = np.divmod(pairs, max(relations, 1))
+        pairs = QueryIndex.build(swapped, relations, entities, inverse_relations=False)
+        position, s, _ = pairs.gather(pairs.find(triples.t, triples.h))
+        both, overlap = np.unique(triples.r[position] * relations + s, return_counts=True)
+        r, s = np.divmod(both, max(relations, 1))
         total = np.bincount(triples.r, minlength=relations)
-        return cls(r, s, overlap / total[r], relations, between)
+        return cls(r, s, overlap / total[r], relations, pairs)
 
     def leaked(self, triples: Triples) -> Mask:
         """Return which triples have their inverse under a relation mostly inverse to theirs: (N,).
@@ -206,7 +206,7 @@ class InverseRelations:
         a share of 0.8 or more.
         """
         inverse = (self.r * self.relations + self.s)[self.share >= MOSTLY]
-        position, s, _ = self.between.gather(self.between.find(triples.t, triples.h))
+        position, s, _ = self.pairs.gather(self.pairs.find(triples.t, triples.h))
         leaks = np.isin(triples.r[position] * self.relations + s, inverse)
         mask = np.zeros(len(triples), dtype=bool)
         mask[position[leaks]] = True

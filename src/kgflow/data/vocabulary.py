@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kgflow.data.iri import short_names
 from kgflow.errors import KgflowError, suggest
 
 MAX_LISTED = 12
@@ -53,11 +55,29 @@ class Vocabulary:
         return f"Vocabulary({len(self):,} names, kind={self.kind!r})"
 
     def id(self, name: str) -> int:
-        """Return the id of a name; the error for an unknown name suggests similar ones."""
+        """Return the id of a name, or of an IRI by its short name if that is unique.
+
+        The error for an unknown name suggests similar ones.
+        """
         found = self._ids.get(name)
+        if found is None:
+            found = self.by_short_name(name)
         if found is None:
             raise KgflowError(f"unknown {self.kind} {name!r}{self._hint(name)}")
         return found
+
+    def by_short_name(self, text: str) -> int | None:
+        """Return the id of the only IRI with this short name, if there is one.
+
+        Example:
+            >>> Vocabulary(["http://schema.org/spouse"]).by_short_name("schema:spouse")
+            0
+        """
+        return self._short_ids.get(text)
+
+    @cached_property
+    def _short_ids(self) -> dict[str, int]:
+        return {short: self._ids[name] for name, short in short_names(self.names).items()}
 
     def ids(self, names: Iterable[str]) -> NDArray[np.int64]:
         """Return the ids of names: (N,)."""

@@ -121,6 +121,17 @@ class Scorer:
             query = self.model.query(self.tensor(h), self.tensor(r))
             return self.entities.scores(query.Q, query.a)
 
+    def scores_among(self, h: Ids, r: Ids, entities: Ids) -> Tensor:
+        """Score some entities ``(N,)`` for queries ``(B,)``, without a filter: ``(B, N)``."""
+        model, S = self.model, torch.empty(len(h), len(entities), device=self.device)
+        with evaluation_mode(model):
+            table = model.entity.weight[self.tensor(entities)]
+            among = EncodedEntities(table, model.encode_keys, model.interaction)
+            for low, high in blocks(len(h), self.batch_size(QUERIES)):
+                query = model.query(self.tensor(h[low:high]), self.tensor(r[low:high]))
+                S[low:high] = among.scores(query.Q, query.a)
+        return S
+
     def filtered_scores(self, h: Ids, r: Ids) -> Tensor:
         """Score all entities, ``(B, E)``, with -inf for known answers."""
         S = self.scores(h, r)
@@ -199,7 +210,8 @@ class Scorer:
         """Score triples of ids, ``(N,)`` each, to ``(N,)`` on the CPU; all scores are finite."""
         parts = []
         with evaluation_mode(self.model):
-            for low, high in blocks(max(1, len(h)), TRIPLES):
+            size = max(1, min(TRIPLES, self.memory // self.model.relation.weight.shape[1]))
+            for low, high in blocks(max(1, len(h)), size):
                 ids = (self.tensor(x[low:high]) for x in (h, r, t))
                 parts.append(self.model.score(*ids).cpu())
         score = torch.cat(parts)

@@ -17,16 +17,16 @@ for _module in iter_modules(__path__):  # each module registers its formats
     import_module(f"{__name__}.{_module.name}")
 
 
-def export(run: Run, format: str, out: str | Path, **options: Any) -> Path:  # noqa: A002, ANN401
-    """Write a run in an export format, completely or not at all, and return the path.
+def export(run: Run, format: str, out: str | Path, **options: Any) -> Path | str:  # noqa: A002, ANN401
+    """Write a run in an export format, completely or not at all, and return the place.
 
     Args:
         run: run to export.
         format: name of an export format, a key of `FORMATS`.
-        out: file, or for some formats a new or empty directory.
+        out: file, or for some formats a new or empty directory, or the address of an endpoint.
         options: options of that format, such as ``k`` of "ntriples".
     """
-    return make_format(format, **options).write(run, Path(out))
+    return make_format(format, **options).write(run, out)
 
 
 def make_format(name: str, **options: Any) -> ExportFormat:  # noqa: ANN401

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from kgflow.data.iri import is_address
+from kgflow.errors import KgflowError
 from kgflow.io import atomic_directory, atomic_file
 from kgflow.runs.run import Run
 
@@ -47,30 +49,41 @@ class ExportFormat(BaseModel, ABC):
             FORMATS[cls.name] = cls
 
     @abstractmethod
-    def write(self, run: Run, out: Path) -> Path:
-        """Write a run to `out` and return that path."""
-
-    @abstractmethod
-    def fill(self, run: Run, path: Path) -> None:
-        """Write the contents to a temporary file or directory."""
+    def write(self, run: Run, out: Path | str) -> Path | str:
+        """Write a run to the path or address `out` and return that."""
 
 
 class FileFormat(ExportFormat):
     """A format of one file."""
 
-    def write(self, run: Run, out: Path) -> Path:
-        with atomic_file(out) as file:
+    @abstractmethod
+    def fill(self, run: Run, path: Path) -> None:
+        """Write the contents to a temporary file."""
+
+    def write(self, run: Run, out: Path | str) -> Path:
+        with atomic_file(local_path(self.name, out)) as file:
             self.fill(run, file)
-        return out
+        return Path(out)
 
 
 class DirectoryFormat(ExportFormat):
     """A format of several files in a directory."""
 
-    def write(self, run: Run, out: Path) -> Path:
-        with atomic_directory(out) as directory:
+    @abstractmethod
+    def fill(self, run: Run, path: Path) -> None:
+        """Write the contents to a temporary directory."""
+
+    def write(self, run: Run, out: Path | str) -> Path:
+        with atomic_directory(local_path(self.name, out)) as directory:
             self.fill(run, directory)
-        return out
+        return Path(out)
+
+
+def local_path(name: str, out: Path | str) -> Path:
+    """Return a path, or raise an error for the address of a server."""
+    if is_address(out):
+        raise KgflowError(f"format {name} cannot be written to {out}: give a path")
+    return Path(out)
 
 
 def embeddings(run: Run, kind: str) -> dict[str, Vectors]:

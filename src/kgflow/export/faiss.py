@@ -9,24 +9,6 @@ from kgflow.runs.run import Run
 from kgflow.search.index import INDEX_METHODS, Index, require_faiss
 from kgflow.search.transform import DistanceTransform
 
-README = """# {name}: faiss index of {entities:,} entities
-
-`index.faiss` holds one vector per entity, in the order of `names.json`. The best answers to the
-query (head, relation, ?) are the nearest neighbours of the query vector {measure}.
-
-```python
-import json, faiss, kgflow, torch
-
-index, names = faiss.read_index("index.faiss"), json.load(open("names.json"))
-run = kgflow.open("RUN")
-h, r = run.data.entity_id({head!r}), run.data.relations.id({relation!r})
-Q = run.model.query(torch.tensor([h]), torch.tensor([r])).Q.detach()
-_, ids = index.search({vector}.numpy(), 10)
-print([names[i] for i in ids[0]])
-```
-
-{similarity}"""
-
 SAME_KEYS = (
     "Without kgflow, `index.reconstruct(i)` returns the vector of entity i, with which similar"
     " entities are found.\n"
@@ -58,7 +40,8 @@ def _readme(run: Run, index: Index) -> str:
     by_distance = isinstance(index.transform, DistanceTransform)
     scaled = f"(Q / {2 * index.transform.parameter:.9g})"
     same = run.predictor.embedding_keys is run.predictor.entities
-    return README.format(
+    template = Path(__file__).with_name("faiss_readme.md").read_text(encoding="utf-8")
+    return template.format(
         name=run.data.name,
         entities=len(run.data.entities),
         measure=f"{scaled}, by distance" if by_distance else "(Q, 1), by inner product",

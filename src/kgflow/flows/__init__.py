@@ -6,7 +6,7 @@ is one (`coordinates`), else by numerical integration (`quadrature`).
 """
 
 from kgflow.flows.basis import Basis
-from kgflow.flows.coordinates import Coordinates, coordinates, moment
+from kgflow.flows.coordinates import coordinates, moment
 from kgflow.flows.flow import Flow
 from kgflow.flows.functions import (
     Affine,
@@ -16,9 +16,8 @@ from kgflow.flows.functions import (
     NotInvertibleError,
     Scaling,
     Translation,
-    compose,
 )
-from kgflow.flows.nonlinear import Inverse, NormalToUniform, UniformToNormal
+from kgflow.flows.nonlinear import Inverse
 from kgflow.flows.points import (
     BlockNorm,
     ComplexNorm,
@@ -30,11 +29,11 @@ from kgflow.flows.points import (
 )
 from kgflow.flows.quadrature import integrate
 from kgflow.flows.similarities import (
-    FactorizedSimilarity,
     InnerProduct,
     Keys,
     KullbackLeibler,
     Norm,
+    PairwiseInteraction,
     PairwiseSimilarity,
     PaperWasserstein,
     Query,
@@ -63,9 +62,7 @@ __all__ = [
     "BlockNorm",
     "ComplexNorm",
     "Composition",
-    "Coordinates",
     "Discrete",
-    "FactorizedSimilarity",
     "Flow",
     "Function",
     "InnerProduct",
@@ -77,9 +74,9 @@ __all__ = [
     "MobiusRing",
     "Norm",
     "Normal",
-    "NormalToUniform",
     "NotInvertibleError",
     "Orthogonal",
+    "PairwiseInteraction",
     "PairwiseSimilarity",
     "PaperWasserstein",
     "Point",
@@ -96,9 +93,7 @@ __all__ = [
     "Triangular",
     "TwoPiece",
     "Uniform",
-    "UniformToNormal",
     "Variable",
-    "compose",
     "coordinates",
     "integrate",
     "integrate_kl",

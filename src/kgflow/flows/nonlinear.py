@@ -1,12 +1,9 @@
-"""Functions without parameters of their own: numerical inverses, and uniform to normal."""
-
-import math
+"""Numerical inverses of functions."""
 
 import torch
 from torch import Tensor
 
 from kgflow.flows.functions import Function
-from kgflow.flows.variables import SQRT3
 
 MAX_DISTANCE, MAX_STEPS = 2.0**64, 100
 """Bound of the interval around 0 that is searched for an inverse, and of the iterations."""
@@ -69,49 +66,3 @@ class Inverse(Function):
     def _brackets(self, low: Tensor, x: Tensor, high: Tensor) -> Tensor:
         ends = [(self.f.forward(y) - x) * self.f.sign for y in (low, high)]
         return (ends[0] <= 0) & (ends[1] >= 0)
-
-
-class UniformToNormal(Function):
-    r""":math:`f(x) = \sqrt 2\,\mathrm{erf}^{-1}(x / \sqrt 3)`: uniform x0 becomes standard normal.
-
-    ``Affine(mu, sigma) @ UniformToNormal()`` is the paper's Example 1.
-
-    Example:
-        >>> UniformToNormal()(torch.tensor([-1.0, 0.0, 1.0]))
-        tensor([-0.8018,  0.0000,  0.8018])
-    """
-
-    def forward(self, x: Tensor) -> Tensor:
-        return math.sqrt(2) * torch.erfinv(x / SQRT3)
-
-    def slope(self, x: Tensor) -> Tensor:
-        return 1 / NormalToUniform().slope(self.forward(x))
-
-    @property
-    def sign(self) -> Tensor:  # type: ignore[override]
-        return torch.ones(())
-
-    def inverse(self) -> "NormalToUniform":
-        return NormalToUniform()
-
-
-class NormalToUniform(Function):
-    r""":math:`f(x) = \sqrt 3\,\mathrm{erf}(x / \sqrt 2)`: standard normal x0 becomes uniform.
-
-    Example:
-        >>> NormalToUniform()(UniformToNormal()(torch.tensor(1.5)))
-        tensor(1.5000)
-    """
-
-    def forward(self, x: Tensor) -> Tensor:
-        return SQRT3 * torch.erf(x / math.sqrt(2))
-
-    def slope(self, x: Tensor) -> Tensor:
-        return SQRT3 * math.sqrt(2 / math.pi) * torch.exp(-x.square() / 2)
-
-    @property
-    def sign(self) -> Tensor:  # type: ignore[override]
-        return torch.ones(())
-
-    def inverse(self) -> UniformToNormal:
-        return UniformToNormal()

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from kgflow.flows.flow import Flow
 from kgflow.flows.functions import Function, Scaling
-from kgflow.flows.similarities import FactorizedSimilarity, Keys, PairwiseSimilarity, Query
+from kgflow.flows.similarities import Keys, PairwiseSimilarity, Query, Similarity
 
 
 class Orthogonal(Function):
@@ -142,7 +142,7 @@ class TorusNorm(PairwiseSimilarity):
         return -(2**self.p) * (gap.abs() if self.p == 1 else gap.square()).sum(-1)
 
 
-class TorusChord(FactorizedSimilarity):
+class TorusChord(Similarity):
     r""":math:`D(x, y) = -\tfrac14 \|e^{2\pi i x} - e^{2\pi i y}\|^2`, TorusE's eL2 similarity.
 
     The torus is a product of unit circles, and the distance is that of the chord:
@@ -163,12 +163,12 @@ class TorusChord(FactorizedSimilarity):
 
     def encode_query(self, p: Flow) -> Query:
         """Return Q = half the points on the circles, a = -n/2."""
-        Q = _on_circles(p.value) / 2
+        Q = on_circles(p.value) / 2
         return Query(Q, Q.new_full(Q.shape[:-1], -p.value.shape[-1] / 2))
 
     def encode_keys(self, q: Flow) -> Keys:
         """Return K = the points on the circles, b = 0."""
-        K = _on_circles(q.value)
+        K = on_circles(q.value)
         return Keys(K, K.new_zeros(K.shape[:-1]))
 
 
@@ -210,7 +210,8 @@ class MobiusRing(PairwiseSimilarity):
         return -torch.minimum(forward, backward).sum(-1)
 
 
-def _on_circles(x: Tensor) -> Tensor:
+def on_circles(x: Tensor) -> Tensor:
+    """Return the points of the unit circle at x turns, all cosines first."""
     angle = 2 * math.pi * x
     return torch.cat([angle.cos(), angle.sin()], dim=-1)
 

@@ -29,7 +29,9 @@ class Keys(NamedTuple):
 
 
 class Similarity(ABC):
-    """A similarity of two flows, higher for more similar ones.
+    r"""A similarity of two flows, higher for more similar ones.
+
+    .. math:: D(p, q) = Q \cdot K + a + b
 
     Shapes: parameters ``(..., n)`` of both flows, broadcast; the result is ``(...)``.
     """
@@ -37,10 +39,6 @@ class Similarity(ABC):
     @abstractmethod
     def __call__(self, p: Flow, q: Flow) -> Tensor:
         """Compute D(p, q)."""
-
-
-class FactorizedSimilarity(Similarity):
-    r"""A similarity that is an inner product: :math:`D(p, q) = Q \cdot K + a + b`."""
 
     @abstractmethod
     def encode_query(self, p: Flow) -> Query:
@@ -51,7 +49,19 @@ class FactorizedSimilarity(Similarity):
         """Return K ``(..., m)`` and b ``(...)`` of q."""
 
 
-class PairwiseSimilarity(Similarity):
+class PairwiseInteraction(ABC):
+    """Interaction g of query vectors and key vectors that is no inner product."""
+
+    @abstractmethod
+    def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
+        """Compute g of Q ``(..., m)`` and K ``(..., l)``, broadcast, ``(...)``."""
+
+    def interaction(self, Q: Tensor, K: Tensor) -> Tensor:
+        """Compute g of every Q ``(B, m)`` and every K ``(N, l)``, ``(B, N)``."""
+        return self.pairwise(Q[:, None], K)
+
+
+class PairwiseSimilarity(Similarity, PairwiseInteraction):
     r"""A similarity that is no inner product: :math:`D(p, q) = g(Q, K) + a + b`.
 
     By default Q and K are the points p and q, and a and b are zero.
@@ -63,20 +73,12 @@ class PairwiseSimilarity(Similarity):
     def encode_keys(self, q: Flow) -> Keys:
         return Keys(*_point(q))
 
-    @abstractmethod
-    def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Compute g of Q ``(..., m)`` and K ``(..., l)``, broadcast, ``(...)``."""
-
-    def interaction(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Compute g of every Q ``(B, m)`` and every K ``(N, l)``, ``(B, N)``."""
-        return self.pairwise(Q[:, None], K)
-
     def __call__(self, p: Flow, q: Flow) -> Tensor:
         (Q, a), (K, b) = self.encode_query(p), self.encode_keys(q)
         return self.pairwise(Q, K) + a + b
 
 
-class SquaredWasserstein(FactorizedSimilarity):
+class SquaredWasserstein(Similarity):
     r"""The negative squared 2-Wasserstein distance (Eq. 9), a sum over independent coordinates.
 
     .. math:: D(p, q) = -\sum_i \int_0^1 (F_i^{-1}(z) - G_i^{-1}(z))^2 dz
@@ -109,7 +111,7 @@ class SquaredWasserstein(FactorizedSimilarity):
         return Keys(u, -u.square().sum(-1))
 
 
-class PaperWasserstein(FactorizedSimilarity):
+class PaperWasserstein(Similarity):
     r"""Eq. 11 and Eq. 12 as printed: left scales are compared with left scales, right with right.
 
     It is the negative squared Wasserstein distance of two-piece functions if both increase, as the
@@ -128,7 +130,7 @@ class PaperWasserstein(FactorizedSimilarity):
     _wasserstein = SquaredWasserstein()
 
 
-class KullbackLeibler(FactorizedSimilarity):
+class KullbackLeibler(Similarity):
     r"""The negative Kullback-Leibler divergence (Eq. 8); Eq. 15 for a normal x0 and linear f.
 
     .. math:: D(p, q) = -\sum_i \Big( \log\frac{\sigma_q}{\sigma_p}
@@ -169,7 +171,7 @@ class KullbackLeibler(FactorizedSimilarity):
         return Keys(K, -(sigma.log() + 0.5 * mu.square() * precision).sum(-1))
 
 
-class InnerProduct(FactorizedSimilarity):
+class InnerProduct(Similarity):
     r""":math:`D(x, y) = x^T y` for points, DistMult's similarity.
 
     For complex points it is :math:`\mathrm{Re}(x^T \bar y)`, ComplEx's.

@@ -6,13 +6,7 @@ embeddings as keys, and are the same for every model.
 
 from kgflow.kernels.entities import BLOCK, TILE, EncodedEntities, Positions, blocks, require_finite
 from kgflow.kernels.keys import AutogradKeys, BiasedKeys, IdentityKeys, KeyEncoder, WassersteinKeys
-from kgflow.kernels.loss_kernel import (
-    GradientAccumulator,
-    LossKernel,
-    Targets,
-    WholeGradient,
-    differentiable_loss,
-)
+from kgflow.kernels.loss_kernel import GradientAccumulator, LossKernel, Targets, WholeGradient
 from kgflow.kernels.matrix_product import LogisticKernel, SoftmaxKernel
 from kgflow.kernels.pairwise import PairwiseLogistic, PairwiseSoftmax
 from kgflow.kernels.ranking import (
@@ -50,7 +44,6 @@ __all__ = [
     "WholeGradient",
     "blocks",
     "count_higher_scores",
-    "differentiable_loss",
     "filtered_ranks",
     "require_finite",
 ]

@@ -20,6 +20,12 @@ class KeyEncoder(ABC):
     def forward(self, x: Tensor, K: Tensor, b: Tensor) -> None:
         """Write the keys of embeddings x to K and b."""
 
+    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the keys K and b of embeddings x."""
+        K, b = x.new_empty(len(x), self.width(x)), x.new_empty(len(x))
+        self.forward(x, K, b)
+        return K, b
+
     @abstractmethod
     def backward(self, grad_K: Tensor, grad_b: Tensor, out: Tensor) -> None:
         """Write the gradient with respect to the last `forward`'s embeddings to out ``(N, w)``.
@@ -32,19 +38,19 @@ class AutogradKeys(KeyEncoder):
     """Any encoding, differentiated by autograd.
 
     Args:
-        encode: function from embeddings to K and b.
+        encode_keys: function from embeddings to K and b.
     """
 
-    def __init__(self, encode: EncodeKeys) -> None:
-        self.encode = encode
+    def __init__(self, encode_keys: EncodeKeys) -> None:
+        self.encode_keys = encode_keys
 
     def width(self, x: Tensor) -> int:
-        return self.encode(x[:1])[0].shape[1]
+        return self.encode_keys(x[:1])[0].shape[1]
 
     def forward(self, x: Tensor, K: Tensor, b: Tensor) -> None:
         with torch.enable_grad():
             self.x = x.detach().requires_grad_()
-            self.keys = self.encode(self.x)
+            self.keys = self.encode_keys(self.x)
         K.copy_(self.keys[0].detach())
         b.copy_(self.keys[1].detach())
 

@@ -1,11 +1,10 @@
 """Interface of the loss kernels: targets, gradients, and the accumulator of entity gradients."""
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import softplus
 
 
@@ -112,33 +111,3 @@ class LossKernel(Protocol):
 def add_softplus_targets(s: Tensor, y: Tensor, e: Tensor) -> tuple[Tensor, Tensor]:
     """Return the loss Σ e softplus(s) of scores s ``(P,)``, and y with its gradient subtracted."""
     return (softplus(s) * e).sum(), y - e * torch.sigmoid(s)
-
-
-def differentiable_loss(
-    Q: Tensor, a: Tensor, table: Tensor, kernel: LossKernel, targets: Targets
-) -> Tensor:
-    """Return a kernel's loss as a scalar, differentiable once with respect to Q, a and table."""
-    return _KernelLoss.apply(Q, a, table, kernel, targets)  # type: ignore[no-untyped-call]
-
-
-class _KernelLoss(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,  # noqa: ANN401
-        Q: Tensor,
-        a: Tensor,
-        table: Tensor,
-        kernel: LossKernel,
-        targets: Targets,
-    ) -> Tensor:
-        out = torch.empty_like(table)
-        found = kernel(Q, a, table, targets, WholeGradient(out))
-        ctx.save_for_backward(found.Q, found.a, out)
-        assert found.loss is not None
-        return found.loss.to(Q.dtype)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        grad_Q, grad_a, grad_table = ctx.saved_tensors
-        return grad * grad_Q, grad * grad_a, grad * grad_table, None, None

@@ -6,12 +6,7 @@ from torch.nn.functional import softplus
 
 from kgflow.kernels.entities import BLOCK, Buffers, append_query_bias, blocks
 from kgflow.kernels.keys import KeyEncoder
-from kgflow.kernels.loss_kernel import (
-    GradientAccumulator,
-    Gradients,
-    Targets,
-    add_softplus_targets,
-)
+from kgflow.kernels.loss_kernel import GradientAccumulator, Gradients, Targets, add_softplus_targets
 from kgflow.kernels.score_gradient import ExactGradient, ScoreGradient
 
 STORED_SCORES = 2**26

@@ -9,12 +9,7 @@ from torch.nn.functional import softplus
 
 from kgflow.kernels.entities import TILE, Interaction, blocks
 from kgflow.kernels.keys import KeyEncoder
-from kgflow.kernels.loss_kernel import (
-    GradientAccumulator,
-    Gradients,
-    Targets,
-    add_softplus_targets,
-)
+from kgflow.kernels.loss_kernel import GradientAccumulator, Gradients, Targets, add_softplus_targets
 
 
 class PairwiseKernel(ABC):
@@ -60,7 +55,7 @@ class PairwiseKernel(ABC):
         query = Q.detach().requires_grad_()
         self.begin(self._scores(Q, a, table))
         for number, (low, high) in enumerate(blocks(len(table), size)):
-            K, b = self._encode(table[low:high])
+            K, b = self.keys.encode(table[low:high])
             K.requires_grad_()
             with torch.enable_grad():
                 g = self.interaction(query, K)
@@ -84,14 +79,9 @@ class PairwiseKernel(ABC):
     def _block_size(self, Q: Tensor, table: Tensor) -> int:
         return max(1, TILE // max(1, len(Q) * max(self.keys.width(table), Q.shape[1])))
 
-    def _encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        K, b = x.new_empty(len(x), self.keys.width(x)), x.new_empty(len(x))
-        self.keys.forward(x, K, b)
-        return K, b
-
     def _scores(self, Q: Tensor, a: Tensor, table: Tensor) -> Iterator[Tensor]:
         for low, high in blocks(len(table), self._block_size(Q, table)):
-            K, b = self._encode(table[low:high])
+            K, b = self.keys.encode(table[low:high])
             yield self.interaction(Q, K) + a[:, None] + b
 
 

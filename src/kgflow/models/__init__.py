@@ -3,7 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from kgflow.models.base import MODELS, Model, PairwiseInteraction
+from kgflow.models.base import MODELS, Model
 from kgflow.models.card import Card, Variant
 from kgflow.models.embedding import Embedding
 from kgflow.models.entropy import (
@@ -33,7 +33,6 @@ __all__ = [
     "FlowModel",
     "Model",
     "ModelOptions",
-    "PairwiseInteraction",
     "TripleEntropy",
     "Variant",
     "build",

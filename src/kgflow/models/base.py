@@ -7,25 +7,13 @@ from types import MappingProxyType
 from torch import Tensor, nn
 
 from kgflow.errors import KgflowError
-from kgflow.flows import Keys, PairwiseSimilarity, Query
+from kgflow.flows import Keys, PairwiseInteraction, Query
 from kgflow.models.card import Card, Variant
 from kgflow.models.embedding import Embedding
 from kgflow.models.options import ModelOptions, Option
 
 MODELS: dict[str, type["Model"]] = {}
 """Registered models by name."""
-
-
-class PairwiseInteraction(ABC):
-    """Interaction of query vectors and key vectors that is no inner product."""
-
-    @abstractmethod
-    def pairwise(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return g(Q, K) ``(...)`` of vectors ``(..., m)`` and ``(..., l)``, broadcast."""
-
-    def interaction(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Return g ``(B, N)`` of every Q ``(B, m)`` with every K ``(N, l)``."""
-        return self.pairwise(Q[:, None], K)
 
 
 class Model(nn.Module, ABC):
@@ -119,7 +107,7 @@ class Model(nn.Module, ABC):
         return self.encode_query(h, self.relation(r))
 
     @property
-    def interaction_function(self) -> PairwiseInteraction | PairwiseSimilarity | None:
+    def interaction_function(self) -> PairwiseInteraction | None:
         """Interaction of query and key vectors, or None for the inner product."""
         return None
 
@@ -163,7 +151,7 @@ class Model(nn.Module, ABC):
 
     @property
     def trained(self) -> "Model":
-        """Model that losses see; wrappers that only change evaluation return the wrapped model."""
+        """Model that is trained: the wrapped one, for wrappers that only change evaluation."""
         return self
 
 

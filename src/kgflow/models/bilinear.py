@@ -1,5 +1,7 @@
 """Bilinear models: DistMult, RESCAL and DihEdral."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -78,6 +80,12 @@ class RESCAL(Model):
         groups = h[order].split(counts.tolist())
         Q = torch.cat([h[:0], *(x @ matrix for x, matrix in zip(groups, R, strict=True))])
         return Query(Q[order.argsort()], h.new_zeros(len(h)))
+
+    def encode_path(self, h: Tensor, path: Sequence[Tensor]) -> Query:
+        """The vector Rᵀh is again an entity embedding."""
+        for r in path[:-1]:
+            h = self.encode_query(h, r).Q
+        return self.encode_query(h, path[-1])
 
     def encode_keys(self, t: Tensor) -> Keys:
         return Keys(t, t.new_zeros(len(t)))

@@ -1,7 +1,7 @@
 """Complex-valued models: ComplEx, RotatE and ComplEx with a random x0."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -12,17 +12,16 @@ from torch import Tensor
 from kgflow.flows import (
     Affine,
     ComplexNorm,
-    FactorizedSimilarity,
     Flow,
     InnerProduct,
     Keys,
     Normal,
-    PairwiseSimilarity,
     Point,
     Query,
     Rotation,
     Scaled,
     Scaling,
+    Similarity,
     SquaredWasserstein,
 )
 from kgflow.models.base import Model
@@ -46,12 +45,6 @@ def modulus(re: Tensor, im: Tensor) -> Tensor:
     """Return |re + i im|, with a gradient everywhere."""
     # Shifted by a tiny number, since the modulus has no gradient at zero.
     return torch.hypot(re, im + 1e-30)
-
-
-def complex_normal_flow(x: Tensor, y: Tensor, sigma: Tensor) -> Flow:
-    """Return σ x0 + (x + iy) of the standard complex normal x0 in 2n real coordinates."""
-    f = Affine(torch.cat([x, y], dim=-1), torch.cat([sigma, sigma], dim=-1))
-    return Flow(Scaled(Normal(), math.sqrt(0.5)), f)
 
 
 class ComplEx(FlowModel):
@@ -90,10 +83,7 @@ class ComplEx(FlowModel):
         return conjugate(r)
 
 
-NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
-    "l1": ComplexNorm(),
-    "squared-l2": SquaredWasserstein(),
-}
+NORMS: Mapping[str, Similarity] = {"l1": ComplexNorm(), "squared-l2": SquaredWasserstein()}
 
 ROTATE = Card("1 ∈ ℂⁿᐟ²", "e ⊙ x", "r ⊙ x, |r| = 1", "-Σ|· - ·|", "n", "n//2", 2019, pairwise=True)
 
@@ -152,7 +142,31 @@ class RotatE(FlowModel):
         return -r
 
 
-class ComplExFlow(Model):
+class ComplexNormalModel(Model):
+    """Model whose entities are complex normal distributions σ x0 + (x + iy)."""
+
+    dim_multiple = 2
+    reals_per_coordinate = 2
+    entity_parts = ("re", "im", "sigma")
+
+    def normal(self, t: Tensor) -> Tensor:
+        """Return the location and the scale |σ| of entity embeddings, side by side."""
+        x, y, sigma = self.entity.split(t)
+        return torch.cat([x, y, sigma.abs()], dim=-1)
+
+    def rotated(self, h: Tensor, c: Tensor, d: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return real part, imaginary part and scale of (c + id) f_h."""
+        x, y, sigma = self.entity.split(h)
+        return c * x - d * y, d * x + c * y, modulus(c, d) * sigma.abs()
+
+    def flow(self, t: Tensor) -> Flow:
+        """Return the flow of n real coordinates, real and imaginary parts of variance 1/2."""
+        x, y, sigma = self.entity.split(t)
+        f = Affine(torch.cat([x, y], dim=-1), torch.cat([sigma, sigma], dim=-1))
+        return Flow(Scaled(Normal(), math.sqrt(0.5)), f)
+
+
+class ComplExFlow(ComplexNormalModel):
     r"""Entities as complex normal distributions, relations as rotations with scalings.
 
     .. math:: f(h, r, t) = \mathrm{Re} \langle r h_\mu, t_\mu \rangle
@@ -178,9 +192,6 @@ class ComplExFlow(Model):
     """
 
     name = "complex-flow"
-    dim_multiple = 2
-    reals_per_coordinate = 2
-    entity_parts = ("re", "im", "sigma")
     relation_parts = ("re", "im")
     settings = recommended(margin=-4.0, dropout=0.1, lr=0.01, epochs=30, decay=0.95)
     card = Card(
@@ -189,14 +200,18 @@ class ComplExFlow(Model):
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Encode Q = u, a = 0, with u the location and scale of f_r ∘ f_h."""
-        (x, y, sigma), (c, d) = self.entity.split(h), self.relation.split(r)
-        u = torch.cat([c * x - d * y, d * x + c * y, modulus(c, d) * sigma.abs()], dim=-1)
+        u = torch.cat(self.rotated(h, *self.relation.split(r)), dim=-1)
         return Query(u, u.new_zeros(u.shape[:-1]))
+
+    def encode_path(self, h: Tensor, path: Sequence[Tensor]) -> Query:
+        """Location and scale of f_r ∘ f_h are again an entity embedding."""
+        for r in path[:-1]:
+            h = self.encode_query(h, r).Q
+        return self.encode_query(h, path[-1])
 
     def encode_keys(self, t: Tensor) -> Keys:
         """Encode K = u, b = 0, with u the location and scale of f_t."""
-        x, y, sigma = self.entity.split(t)
-        u = torch.cat([x, y, sigma.abs()], dim=-1)
+        u = self.normal(t)
         return Keys(u, u.new_zeros(u.shape[:-1]))
 
     def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
@@ -209,14 +224,10 @@ class ComplExFlow(Model):
     def inverse_relation(self, r: Tensor) -> Tensor:
         return conjugate(r)
 
-    def flow(self, t: Tensor) -> Flow:
-        """Return the flow of n real coordinates, real and imaginary parts of variance 1/2."""
-        return complex_normal_flow(*self.entity.split(t))
-
     def relation_flow(self, r: Tensor) -> Flow:
         """Return the flow with location 0 and scale |r|."""
         c, d = self.relation.split(r)
-        return complex_normal_flow(torch.zeros_like(c), torch.zeros_like(c), modulus(c, d))
+        return self.flow(torch.cat([torch.zeros_like(r), modulus(c, d)], dim=-1))
 
     def composed(self, h: Tensor, r: Tensor) -> Flow:
         return self.flow(self.encode_query(h, r).Q)

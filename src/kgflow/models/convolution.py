@@ -1,6 +1,7 @@
 """Convolutional models: ConvE and HypER."""
 
 import math
+from abc import abstractmethod
 
 import torch
 from pydantic import Field
@@ -16,8 +17,46 @@ from kgflow.models.options import ModelOptions, Option
 FILTER_WIDTH = 9
 """Width of a filter of HypER, as published."""
 
+HIDDEN_DROPOUT = "Dropout probability of feature maps and hidden units."
 
-class ConvE(Model):
+
+class ConvolutionOptions(ModelOptions):
+    """Options of convolutional models."""
+
+    channels: int = Field(32, ge=1, description="Number of convolution filters.")
+    hidden_dropout: float = Field(0.1, ge=0, lt=1, description=HIDDEN_DROPOUT)
+
+
+class ConvolutionModel(Model):
+    """Query vectors by a `Projection` of feature maps of h and r, tails with a bias.
+
+    A subclass makes `project`, and computes the feature maps.
+    """
+
+    Options = ConvolutionOptions
+    options: ConvolutionOptions
+    entity_parts = ("e", "bias")
+    relation_parts = ("r",)
+    no_dropout = ("bias",)
+    project: Projection
+
+    @abstractmethod
+    def feature_maps(self, e: Tensor, r: Tensor) -> Tensor:
+        """Return maps ``(B, channels, pixels)`` of heads ``(B, n)`` and relations ``(B, n)``."""
+
+    def entity_sizes(self, dim: int) -> dict[str, int]:
+        return {"e": dim, "bias": 1}
+
+    def encode_query(self, h: Tensor, r: Tensor) -> Query:
+        Q = self.project(self.feature_maps(self.entity.split(h)[0], r))
+        return Query(Q, Q.new_zeros(len(Q)))
+
+    def encode_keys(self, t: Tensor) -> Keys:
+        e, bias = self.entity.split(t)
+        return Keys(e, bias.squeeze(1))
+
+
+class ConvE(ConvolutionModel):
     r"""Convolutions of an image of h stacked on an image of r.
 
     .. math:: f(h, r, t) = \mathrm{ReLU}(W \mathrm{vec}(\mathrm{ReLU}([\bar h; \bar r] * \omega))
@@ -37,32 +76,14 @@ class ConvE(Model):
         Linear(in_features=10368, out_features=200, bias=True)
     """
 
-    class Options(ModelOptions):
-        """Options of ConvE."""
-
-        channels: int = Field(32, ge=1, description="Number of convolution filters.")
-        hidden_dropout: float = Field(
-            0.1, ge=0, lt=1, description="Dropout probability of feature maps and hidden units."
-        )
-
-    options: Options
     name = "conve"
-    entity_parts = ("e", "bias")
-    relation_parts = ("r",)
-    no_dropout = ("bias",)
     dim_multiple = 4
     settings = recommended(margin=-5.0, batch_size=256, dropout=0.1, lr=0.005)
     card = Card(
         *NO_FLOW, "ReLU(W vec(ReLU([h; r] * ω)))ᵀ t + b", "n+1", "n", 2018, {"antisymmetry"}
     )
 
-    def __init__(
-        self,
-        entities: int,
-        relations: int,
-        dim: int,
-        **options: Option,
-    ) -> None:
+    def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
         super().__init__(entities, relations, dim, **options)
         channels, hidden_dropout = self.options.channels, self.options.hidden_dropout
         height, width = self.image = image_shape(dim)
@@ -72,22 +93,12 @@ class ConvE(Model):
         self.convolve = nn.Conv2d(1, channels, kernel_size=3)
         self.project = Projection(channels, (2 * height - 2) * (width - 2), dim, hidden_dropout)
 
-    def entity_sizes(self, dim: int) -> dict[str, int]:
-        return {"e": dim, "bias": 1}
-
-    def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        e, _ = self.entity.split(h)
+    def feature_maps(self, e: Tensor, r: Tensor) -> Tensor:
         image = torch.cat([x.unflatten(1, (1, *self.image)) for x in (e, r)], dim=2)
-        maps = self.norm_maps(self.convolve(self.norm_image(image))).relu()
-        Q = self.project(maps.flatten(2))
-        return Query(Q, Q.new_zeros(len(Q)))
-
-    def encode_keys(self, t: Tensor) -> Keys:
-        e, bias = self.entity.split(t)
-        return Keys(e, bias.squeeze(1))
+        return self.norm_maps(self.convolve(self.norm_image(image))).relu().flatten(2)
 
 
-class HypER(Model):
+class HypER(ConvolutionModel):
     r"""Convolutions of h with filters that a hypernetwork computes from r.
 
     .. math:: f(h, r, t) = \mathrm{ReLU}(W \mathrm{vec}(h * F_r) + c)^T t + b_t,
@@ -107,31 +118,18 @@ class HypER(Model):
         Linear(in_features=6144, out_features=200, bias=True)
     """
 
-    class Options(ModelOptions):
+    class Options(ConvolutionOptions):
         """Options of HypER."""
 
-        channels: int = Field(32, ge=1, description="Number of convolution filters.")
-        hidden_dropout: float = Field(
-            0.2, ge=0, lt=1, description="Dropout probability of feature maps and hidden units."
-        )
+        hidden_dropout: float = Field(0.2, ge=0, lt=1, description=HIDDEN_DROPOUT)
 
-    options: Options
     name = "hyper"
-    entity_parts = ("e", "bias")
-    relation_parts = ("r",)
-    no_dropout = ("bias",)
     settings = recommended(margin=-5.0, batch_size=256, dropout=0.2, lr=0.005)
     card = Card(
         *NO_FLOW, "ReLU(W vec(h * F_r))ᵀ t + b", "n+1", "n", 2019, {"antisymmetry", "composition"}
     )
 
-    def __init__(
-        self,
-        entities: int,
-        relations: int,
-        dim: int,
-        **options: Option,
-    ) -> None:
+    def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
         super().__init__(entities, relations, dim, **options)
         channels, hidden_dropout = self.options.channels, self.options.hidden_dropout
         if dim < FILTER_WIDTH:
@@ -140,19 +138,9 @@ class HypER(Model):
         self.filters = nn.Linear(dim, channels * FILTER_WIDTH)
         self.project = Projection(channels, dim - FILTER_WIDTH + 1, dim, hidden_dropout)
 
-    def entity_sizes(self, dim: int) -> dict[str, int]:
-        return {"e": dim, "bias": 1}
-
-    def encode_query(self, h: Tensor, r: Tensor) -> Query:
-        e, _ = self.entity.split(h)
+    def feature_maps(self, e: Tensor, r: Tensor) -> Tensor:
         windows = self.norm_head(e[:, None]).squeeze(1).unfold(1, FILTER_WIDTH, 1)
-        maps = self.filters(r).unflatten(1, (-1, FILTER_WIDTH)) @ windows.mT
-        Q = self.project(self.norm_maps(maps))
-        return Query(Q, Q.new_zeros(len(Q)))
-
-    def encode_keys(self, t: Tensor) -> Keys:
-        e, bias = self.entity.split(t)
-        return Keys(e, bias.squeeze(1))
+        return self.norm_maps(self.filters(r).unflatten(1, (-1, FILTER_WIDTH)) @ windows.mT)
 
 
 def image_shape(dim: int) -> tuple[int, int]:

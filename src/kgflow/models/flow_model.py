@@ -1,18 +1,18 @@
 """Flow models: f(h, r, t) = D(f_r ∘ f_h (x0), f_t (x0)), the paper's Eq. 2."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
 from kgflow.flows import (
-    FactorizedSimilarity,
     Flow,
     Function,
     Keys,
-    PairwiseSimilarity,
+    PairwiseInteraction,
     PaperWasserstein,
     Point,
     Query,
+    Similarity,
     SquaredWasserstein,
     Variable,
 )
@@ -43,7 +43,7 @@ class FlowModel(Model):
 
     x0: Variable | Point
     """Initial random variable or point."""
-    D: FactorizedSimilarity | PairwiseSimilarity
+    D: Similarity
     """Similarity of two flows."""
     f_entity: Callable[..., Function]
     """f_h and f_t, of the parts of entity embeddings, each ``(..., n)``."""
@@ -51,8 +51,8 @@ class FlowModel(Model):
     """f_r, of the parts of relation embeddings, each ``(..., n)``."""
 
     @property
-    def interaction_function(self) -> PairwiseSimilarity | None:
-        return self.D if isinstance(self.D, PairwiseSimilarity) else None
+    def interaction_function(self) -> PairwiseInteraction | None:
+        return self.D if isinstance(self.D, PairwiseInteraction) else None
 
     @property
     def is_squared_distance(self) -> bool:
@@ -60,6 +60,13 @@ class FlowModel(Model):
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
         return self.D.encode_query(self.composed(h, r))
+
+    def encode_path(self, h: Tensor, path: Sequence[Tensor]) -> Query:
+        """Compose the functions: that of the head, then those of the relations in order."""
+        f = self.flow(h).f
+        for r in path:
+            f = self.relation_flow(r).f @ f
+        return self.D.encode_query(Flow(self.x0, f))
 
     def encode_keys(self, t: Tensor) -> Keys:
         return self.D.encode_keys(self.flow(t))

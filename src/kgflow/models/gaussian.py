@@ -10,8 +10,8 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from kgflow.flows import Affine, Flow, Keys, Normal, Query
-from kgflow.models.base import Model, PairwiseInteraction
+from kgflow.flows import Affine, Flow, Keys, Normal, PairwiseInteraction, Query
+from kgflow.models.base import Model
 from kgflow.models.card import ALL_PATTERNS, NO_FLOW, Card, Variant, recommended
 from kgflow.models.options import ModelOptions
 

@@ -1,7 +1,6 @@
 """NagE: relations as elements of the non-Abelian groups SO(3) and SU(2)."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -9,15 +8,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from kgflow.flows import (
-    BlockNorm,
-    FactorizedSimilarity,
-    Orthogonal,
-    PairwiseSimilarity,
-    Point,
-    SquaredWasserstein,
-    Translation,
-)
+from kgflow.flows import BlockNorm, Orthogonal, Point, SquaredWasserstein, Translation
 from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
@@ -26,13 +17,10 @@ SO3_CARD = Card("0", "x + μ", "Rx, R in SO(3)", "-Σ‖· - ·‖", "n", "n", 2
 SU2_CARD = replace(SO3_CARD, f_relation="Ux, U in SU(2)", relation="3*n//4")
 
 
-class NagEOptions(ModelOptions):
-    """Options of NagE."""
-
-    norm: Literal["l2", "squared-l2"] = Field(
-        "l2",
-        description="Norm of the blocks' distances; squared-l2 is a matrix product.",
-    )
+def squared_variant(card: Card) -> Variant:
+    """Return the variant with squared distances."""
+    squared = replace(card, D="-‖· - ·‖²", pairwise=False)
+    return Variant({"norm": "squared-l2"}, squared, recommended(dim=96, dropout=0.1, epochs=50))
 
 
 class NagEModel(FlowModel):
@@ -44,18 +32,22 @@ class NagEModel(FlowModel):
         Yang, Sha, Hong: NagE: Non-Abelian Group Embedding for Knowledge Graphs, CIKM 2020.
     """
 
-    Options = NagEOptions
-    options: NagEOptions
+    class Options(ModelOptions):
+        """Options of NagE."""
+
+        norm: Literal["l2", "squared-l2"] = Field(
+            "l2", description="Norm of the blocks' distances; squared-l2 is a matrix product."
+        )
+
+    options: Options
+    entity_parts = ("mu",)
     f_entity = Translation
     x0 = Point(0.0)
 
     def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:
         super().__init__(entities, relations, dim, **options)
-        norms: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
-            "l2": BlockNorm(self.dim_multiple),
-            "squared-l2": SquaredWasserstein(),
-        }
-        self.D = norms[self.options.norm]
+        squared = self.options.norm == "squared-l2"
+        self.D = SquaredWasserstein() if squared else BlockNorm(self.dim_multiple)
         self.relation.weight.data.uniform_(-math.pi, math.pi)
 
     def relation_sizes(self, dim: int) -> dict[str, int]:
@@ -101,19 +93,12 @@ class NagESO3(NagEModel):
     """
 
     name = "nage-so3"
-    entity_parts = ("mu",)
     relation_parts = ("phi", "theta", "psi")
     dim_multiple = 3
     f_relation = staticmethod(so3)
     settings = recommended(dim=60, dropout=0.1, decay=0.95, epochs=50)
     card = SO3_CARD
-    variants = (
-        Variant(
-            {"norm": "squared-l2"},
-            replace(SO3_CARD, D="-‖· - ·‖²", pairwise=False),
-            recommended(dim=96, dropout=0.1, epochs=50),
-        ),
-    )
+    variants = (squared_variant(SO3_CARD),)
 
     def inverse_relation(self, r: Tensor) -> Tensor:
         phi, theta, psi = self.relation.split(r)
@@ -139,19 +124,12 @@ class NagESU2(NagEModel):
     """
 
     name = "nage-su2"
-    entity_parts = ("mu",)
     relation_parts = ("alpha", "theta", "phi")
     dim_multiple = 4
     f_relation = staticmethod(su2)
     settings = recommended(dim=64, dropout=0.1, decay=0.95, epochs=50)
     card = SU2_CARD
-    variants = (
-        Variant(
-            {"norm": "squared-l2"},
-            replace(SU2_CARD, D="-‖· - ·‖²", pairwise=False),
-            recommended(dim=96, dropout=0.1, epochs=50),
-        ),
-    )
+    variants = (squared_variant(SU2_CARD),)
 
     def inverse_relation(self, r: Tensor) -> Tensor:
         alpha, theta, phi = self.relation.split(r)

@@ -1,7 +1,10 @@
 """NFE-1: affine flows under the Wasserstein distance, and its ablations."""
 
+from abc import abstractmethod
+
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from kgflow.flows import Affine, Normal, Point, Query, Scaling, SquaredWasserstein, Translation
 from kgflow.models.card import ALL_PATTERNS, Card
@@ -9,7 +12,29 @@ from kgflow.models.distances import affine_distances, inverse_query, squares
 from kgflow.models.flow_model import FlowModel, RandomFlowModel
 
 
-class NFE1(RandomFlowModel):
+class AffineFlowModel(FlowModel):
+    """Flow model under -|q - k|² whose relations act on key vectors by a scale and a shift."""
+
+    @abstractmethod
+    def scale_and_shift(self, r: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the scale ``(B, m)`` of r, and its shift ``(B, k)`` of the first k coordinates."""
+
+    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+        h, t = self.encode_keys(h).K, self.encode_keys(t).K
+        return affine_distances(h, t, *self.scale_and_shift(r))
+
+    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
+        """Scale t - shift, the transpose of f_r's linear part."""
+        K, (scale, shift) = self.encode_keys(h).K, self.scale_and_shift(r)
+        gap = K - pad(shift, (0, K.shape[1] - shift.shape[1]))
+        return inverse_query(gap, scale * gap, scale[:, : self.dim])
+
+    def extra_keys(self, t: Tensor) -> Tensor:
+        """Return squares of locations and scales, which a relation scales alike."""
+        return squares(self.encode_keys(t).K, len(self.entity_parts))
+
+
+class NFE1(AffineFlowModel, RandomFlowModel):
     r"""Affine flows under the squared Wasserstein distance (Eq. 10).
 
     .. math:: f(h, r, t) = -|r_\sigma h_\mu + r_\mu - t_\mu|^2
@@ -36,25 +61,10 @@ class NFE1(RandomFlowModel):
     D = SquaredWasserstein()
     card = Card("𝒩(0, I)", "e_σ ⊙ x + e_μ", "r_σ ⊙ x + r_μ", "-W₂²", "2*n", "2*n", 2023)
 
-    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
-        """Score locations under f_r and scales under |r_σ|."""
+    def scale_and_shift(self, r: Tensor) -> tuple[Tensor, Tensor]:
+        """Scale locations by r_σ and scales by |r_σ|; shift locations by r_μ."""
         mu, sigma = self.relation.split(r)
-        return affine_distances(
-            self.encode_keys(h).K,
-            self.encode_keys(t).K,
-            torch.cat([sigma, sigma.abs()], dim=-1),
-            mu,
-        )
-
-    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
-        """Scale t_μ - r_μ and t_σ by r_σ, the transpose of f_r's linear part."""
-        mu, sigma = self.relation.split(r)
-        gap = self.encode_keys(h).K - torch.cat([mu, torch.zeros_like(mu)], dim=-1)
-        return inverse_query(gap, torch.cat([sigma, sigma.abs()], dim=-1) * gap, sigma)
-
-    def extra_keys(self, t: Tensor) -> Tensor:
-        """Return squares of locations and scales, which a relation scales alike."""
-        return squares(self.encode_keys(t).K, 2)
+        return torch.cat([sigma, sigma.abs()], dim=-1), mu
 
 
 class NFE1Mu(FlowModel):
@@ -81,7 +91,7 @@ class NFE1Mu(FlowModel):
         return -r
 
 
-class NFE1Sigma(FlowModel):
+class NFE1Sigma(AffineFlowModel):
     r"""NFE-1 with scalings only: DistMult's functions under the Wasserstein distance.
 
     .. math:: f(h, r, t) = -||r_\sigma h_\sigma| - |t_\sigma||^2
@@ -98,18 +108,11 @@ class NFE1Sigma(FlowModel):
         "𝒩(0, I)", "e_σ ⊙ x", "r_σ ⊙ x", "-W₂²", "n", "n", 2023, {"antisymmetry", "composition"}
     )
 
-    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
-        return affine_distances(self.encode_keys(h).K, self.encode_keys(t).K, r.abs(), r[:, :0])
-
-    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
-        gap = self.encode_keys(h).K
-        return inverse_query(gap, r.abs() * gap, r)
-
-    def extra_keys(self, t: Tensor) -> Tensor:
-        return squares(self.encode_keys(t).K, 1)
+    def scale_and_shift(self, r: Tensor) -> tuple[Tensor, Tensor]:
+        return r.abs(), r[:, :0]
 
 
-class NFEPoint(FlowModel):
+class NFEPoint(AffineFlowModel):
     r"""NFE without uncertainty: NFE-1 of a point x0 (Eq. 13).
 
     .. math:: f(h, r, t) = -|r_\sigma h_\mu + r_\mu - t_\mu|^2
@@ -125,14 +128,6 @@ class NFEPoint(FlowModel):
     x0, D = Point(0.0), SquaredWasserstein()
     card = Card("0 ∈ ℝⁿ", "x + e_μ", "r_σ ⊙ x + r_μ", "-‖· - ·‖²", "n", "2*n", 2023)
 
-    def score_relations(self, h: Tensor, t: Tensor, r: Tensor) -> Tensor:
+    def scale_and_shift(self, r: Tensor) -> tuple[Tensor, Tensor]:
         mu, sigma = self.relation.split(r)
-        return affine_distances(self.encode_keys(h).K, self.encode_keys(t).K, sigma, mu)
-
-    def encode_inverse_query(self, h: Tensor, r: Tensor) -> Query:
-        mu, sigma = self.relation.split(r)
-        gap = self.encode_keys(h).K - mu
-        return inverse_query(gap, sigma * gap, sigma)
-
-    def extra_keys(self, t: Tensor) -> Tensor:
-        return squares(self.encode_keys(t).K, 1)
+        return sigma, mu

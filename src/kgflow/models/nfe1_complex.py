@@ -1,16 +1,17 @@
 """NFE-1 over the complex numbers."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from kgflow.flows import Flow, Keys, Query
-from kgflow.models.base import Model
 from kgflow.models.card import Card
-from kgflow.models.complex import complex_normal_flow, modulus
+from kgflow.models.complex import ComplexNormalModel, modulus
 from kgflow.models.distances import inverse_query, squares
 
 
-class NFE1Complex(Model):
+class NFE1Complex(ComplexNormalModel):
     r"""Affine flows of the complex plane under the squared Wasserstein distance.
 
     .. math:: f(h, r, t) = -\|r_\sigma h_\mu + r_\mu - t_\mu\|^2
@@ -35,9 +36,6 @@ class NFE1Complex(Model):
     """
 
     name = "nfe-1-complex"
-    dim_multiple = 2
-    reals_per_coordinate = 2
-    entity_parts = ("re", "im", "sigma")
     relation_parts = ("re", "im", "mu_re", "mu_im")
     is_squared_distance = True
     card = Card(
@@ -46,15 +44,20 @@ class NFE1Complex(Model):
 
     def encode_query(self, h: Tensor, r: Tensor) -> Query:
         """Encode Q = 2u, a = -|u|², with u the location and scale of f_r ∘ f_h."""
-        (x, y, sigma), (c, d, p, q) = self.entity.split(h), self.relation.split(r)
-        scale = modulus(c, d) * sigma.abs()
-        u = torch.cat([c * x - d * y + p, d * x + c * y + q, scale], dim=-1)
+        c, d, p, q = self.relation.split(r)
+        re, im, scale = self.rotated(h, c, d)
+        u = torch.cat([re + p, im + q, scale], dim=-1)
         return Query(2 * u, -u.square().sum(-1))
+
+    def encode_path(self, h: Tensor, path: Sequence[Tensor]) -> Query:
+        """Location and scale of f_r ∘ f_h are again an entity embedding."""
+        for r in path[:-1]:
+            h = self.encode_query(h, r).Q / 2
+        return self.encode_query(h, path[-1])
 
     def encode_keys(self, t: Tensor) -> Keys:
         """Encode K = u, b = -|u|², with u the location and scale of f_t."""
-        x, y, sigma = self.entity.split(t)
-        u = torch.cat([x, y, sigma.abs()], dim=-1)
+        u = self.normal(t)
         return Keys(u, -u.square().sum(-1))
 
     def composed(self, h: Tensor, r: Tensor) -> Flow:
@@ -89,7 +92,3 @@ class NFE1Complex(Model):
     def extra_keys(self, t: Tensor) -> Tensor:
         """Return squares of locations and scales, which a relation scales alike."""
         return squares(self.encode_keys(t).K, 3)
-
-    def flow(self, t: Tensor) -> Flow:
-        """Return the flow of n real coordinates, real and imaginary parts of variance 1/2."""
-        return complex_normal_flow(*self.entity.split(t))

@@ -14,6 +14,9 @@ from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
+FLOOR = 0.001
+"""Smallest absolute value of an absolute scale."""
+
 
 class NFE3Options(ModelOptions):
     """Options of NFE-3."""
@@ -22,7 +25,19 @@ class NFE3Options(ModelOptions):
         "absolute",
         description="Scales: parameters bounded away from zero, or their softplus as in Table 5.",
     )
-    floor: float = Field(0.001, gt=0, description="Smallest absolute value of an absolute scale.")
+
+
+def bounded_affine(mu: Tensor, sigma: Tensor) -> Affine:
+    """Return σ x + μ with |σ| bounded below by 0.001, and the sign of σ.
+
+    The gradient is that of σ itself (straight-through), so that a scale can leave the bound again.
+
+    Example:
+        >>> bounded_affine(torch.zeros(3), torch.tensor([0.5, 0.0001, -0.0001])).sigma
+        tensor([ 0.5000,  0.0010, -0.0010])
+    """
+    bounded = sigma.abs().clamp_min(FLOOR).copysign(sigma)
+    return Affine(mu, sigma + (bounded - sigma).detach())
 
 
 class NFE3Softplus(Model, register=False):
@@ -77,7 +92,7 @@ class NFE3(FlowModel):
               - \frac12 \Big)_i
 
     Embeddings: entity μ, σ and relation μ, σ, each ``(n,)``; scales are initialized within 0.1 of
-    1, or of ±1 for relations. The absolute value of a scale is at least `floor`, which keeps
+    1, or of ±1 for relations. The absolute value of a scale is at least 0.001, which keeps
     :math:`1/t_\sigma^2` finite. `NFE3Softplus` is the variant with softplus scales.
 
     Reference:
@@ -95,6 +110,7 @@ class NFE3(FlowModel):
     relation_parts = ("mu", "sigma")
     no_dropout = ("sigma",)
     x0, D = Normal(), KullbackLeibler()
+    f_entity = f_relation = staticmethod(bounded_affine)
     settings = recommended(lr=0.05, dropout=0.0)
     card = Card("𝒩(0, I)", "e_σ ⊙ x + e_μ", "r_σ ⊙ x + r_μ", "-KL", "2*n", "2*n", 2023)
     variants = (
@@ -111,22 +127,3 @@ class NFE3(FlowModel):
             table.split(table.weight.data)[1].add_(1)
         sigma = self.relation.split(self.relation.weight.data)[1]
         sigma.mul_(2 * torch.randint_like(sigma, 2) - 1)
-
-    def f_entity(self, mu: Tensor, sigma: Tensor) -> Affine:
-        return Affine(mu, bound_scale(sigma, self.options.floor))
-
-    def f_relation(self, mu: Tensor, sigma: Tensor) -> Affine:
-        return Affine(mu, bound_scale(sigma, self.options.floor))
-
-
-def bound_scale(sigma: Tensor, floor: float) -> Tensor:
-    """Return scales whose absolute value is at least `floor`, with the same sign.
-
-    The gradient is that of σ itself (straight-through), so that a scale can leave the bound again.
-
-    Example:
-        >>> bound_scale(torch.tensor([0.5, 0.001, -0.001]), 0.1)
-        tensor([ 0.5000,  0.1000, -0.1000])
-    """
-    bounded = sigma.abs().clamp_min(floor).copysign(sigma)
-    return sigma + (bounded - sigma).detach()

@@ -10,8 +10,8 @@ from torch import Tensor
 from kgflow.flows import (
     Affine,
     Basis,
-    FactorizedSimilarity,
     PaperWasserstein,
+    Similarity,
     Spline,
     SquaredWasserstein,
     TwoPiece,
@@ -20,10 +20,7 @@ from kgflow.models.card import ALL_PATTERNS, Card, Variant
 from kgflow.models.flow_model import RandomFlowModel
 from kgflow.models.options import Option, RandomVariableOptions
 
-FORMS: Mapping[str, FactorizedSimilarity] = {
-    "oriented": SquaredWasserstein(),
-    "paper": PaperWasserstein(),
-}
+FORMS: Mapping[str, Similarity] = {"oriented": SquaredWasserstein(), "paper": PaperWasserstein()}
 
 NFE2_CARD = Card(
     x0="𝒩(0, I)",
@@ -76,7 +73,7 @@ class NFE2(RandomFlowModel):
 
         form: Literal["oriented", "paper"] = Field(
             "oriented",
-            description="Distance for negative relation scales: the true one, or as printed.",
+            description="Distance for negative relation scales: true, or by the paper's formula.",
         )
 
     options: Options
@@ -98,15 +95,8 @@ class NFE2(RandomFlowModel):
         self.D = FORMS[self.options.form]
 
 
-NFEK_CARD = Card(
-    x0="𝒩(0, I)",
-    f_entity="e_μ + Σₖ |e_σₖ| ⊙ φₖ(x), piecewise linear",
-    f_relation="r_σ ⊙ x + r_μ",
-    D="-W₂²",
-    entity="5*n",
-    relation="2*n",
-    year=2023,
-)
+PIECEWISE = "e_μ + Σₖ |e_σₖ| ⊙ φₖ(x), piecewise"
+NFEK_CARD = replace(NFE2_CARD, f_entity=f"{PIECEWISE} linear", entity="5*n")
 
 
 class NFEK(RandomFlowModel):
@@ -150,12 +140,9 @@ class NFEK(RandomFlowModel):
     f_relation = Affine
     D = SquaredWasserstein()
     card = NFEK_CARD
-    variants = tuple(
-        Variant({"degree": degree}, replace(NFEK_CARD, f_entity=f_entity))
-        for degree, f_entity in (
-            (2, "e_μ + Σₖ |e_σₖ| ⊙ φₖ(x), piecewise quadratic"),
-            (3, "e_μ + Σₖ |e_σₖ| ⊙ φₖ(x), piecewise cubic"),
-        )
+    variants = (
+        Variant({"degree": 2}, replace(NFEK_CARD, f_entity=f"{PIECEWISE} quadratic")),
+        Variant({"degree": 3}, replace(NFEK_CARD, f_entity=f"{PIECEWISE} cubic")),
     )
 
     def __init__(self, entities: int, relations: int, dim: int, **options: Option) -> None:

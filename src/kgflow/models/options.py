@@ -7,11 +7,9 @@ from typing import Annotated, Any, Self, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from kgflow.config import ModelSettings
+from kgflow.config import Option as Option
 from kgflow.errors import KgflowError, suggest
 from kgflow.flows import VARIABLES, Scaled, Variable
-
-Option = str | float | int | bool
-"""Value of an option as a configuration file or the command line gives it."""
 
 
 class ModelOptions(BaseModel):

@@ -1,5 +1,6 @@
 """Capabilities that a model may have: check them with ``isinstance(model.base, EntityFlow)``."""
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 from torch import Tensor
@@ -24,6 +25,22 @@ class RelationFlow(EntityFlow, Protocol):
 
     def composed(self, h: Tensor, r: Tensor) -> Flow:
         """Return f_r ∘ f_h (x0) of embeddings ``(..., w)`` and ``(..., v)``."""
+
+
+@runtime_checkable
+class ComposableRelations(Protocol):
+    """A chain of relations is one function, which is encoded as a query like a single relation."""
+
+    def encode_path(self, h: Tensor, path: Sequence[Tensor]) -> Query:
+        r"""Encode the queries of :math:`f_{r_k} \circ \dots \circ f_{r_1} \circ f_h (x_0)`.
+
+        Args:
+            h: head embeddings, ``(B, w)``.
+            path: embeddings of the first, the second, … relation, ``(B, v)`` each.
+
+        Returns:
+            Q ``(B, m)`` and a ``(B,)``; for one relation those of `Model.encode_query`.
+        """
 
 
 @runtime_checkable

@@ -1,5 +1,7 @@
 """Quaternion models: QuatE and NFE-1 over the quaternions."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -37,6 +39,12 @@ class QuatE(Model):
         """Encode Q = h ⊗ r/|r|, a = 0."""
         unit = normalize(r.unflatten(-1, (4, -1)), dim=-2)
         return Query(hamilton(h.unflatten(-1, (4, -1)), unit).flatten(-2), h.new_zeros(len(h)))
+
+    def encode_path(self, h: Tensor, path: Sequence[Tensor]) -> Query:
+        """The product h ⊗ r/|r| is again an entity embedding."""
+        for r in path[:-1]:
+            h = self.encode_query(h, r).Q
+        return self.encode_query(h, path[-1])
 
     def encode_keys(self, t: Tensor) -> Keys:
         return Keys(t, t.new_zeros(len(t)))
@@ -87,6 +95,12 @@ class NFE1Quaternion(Model):
         moved = hamilton(location, sigma_r) + shift
         u = torch.cat([moved.flatten(-2), _length(sigma_r) * sigma.abs()], dim=-1)
         return Query(2 * u, -u.square().sum(-1))
+
+    def encode_path(self, h: Tensor, path: Sequence[Tensor]) -> Query:
+        """Location and scale of f_r ∘ f_h are again an entity embedding."""
+        for r in path[:-1]:
+            h = self.encode_query(h, r).Q / 2
+        return self.encode_query(h, path[-1])
 
     def encode_keys(self, t: Tensor) -> Keys:
         """Encode K = u, b = -|u|², with u the location and scale of f_t."""

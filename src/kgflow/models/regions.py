@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from kgflow.flows import Keys, Query
-from kgflow.models.base import Model, PairwiseInteraction
+from kgflow.flows import Keys, PairwiseInteraction, Query
+from kgflow.models.base import Model
 from kgflow.models.card import ALL_PATTERNS, NO_FLOW, Card, recommended
 
 

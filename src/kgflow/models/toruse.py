@@ -7,24 +7,12 @@ from typing import Literal
 from pydantic import Field
 from torch import Tensor, nn
 
-from kgflow.flows import (
-    FactorizedSimilarity,
-    MobiusRing,
-    PairwiseSimilarity,
-    Point,
-    TorusChord,
-    TorusNorm,
-    Translation,
-)
+from kgflow.flows import MobiusRing, Point, Similarity, TorusChord, TorusNorm, Translation
 from kgflow.models.card import Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
-NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
-    "l1": TorusNorm(1),
-    "l2": TorusNorm(2),
-    "el2": TorusChord(),
-}
+NORMS: Mapping[str, Similarity] = {"l1": TorusNorm(1), "l2": TorusNorm(2), "el2": TorusChord()}
 
 TORUSE = Card("[0] ∈ 𝕋ⁿ", "x + [e]", "x + [r]", "-2‖· - ·‖₁", "n", "n", 2018, pairwise=True)
 

@@ -7,23 +7,12 @@ from typing import Literal
 from pydantic import Field
 from torch import Tensor
 
-from kgflow.flows import (
-    FactorizedSimilarity,
-    Norm,
-    PairwiseSimilarity,
-    Point,
-    SquaredWasserstein,
-    Translation,
-)
+from kgflow.flows import Norm, Point, Similarity, SquaredWasserstein, Translation
 from kgflow.models.card import ALL_PATTERNS, Card, Variant, recommended
 from kgflow.models.flow_model import FlowModel
 from kgflow.models.options import ModelOptions, Option
 
-NORMS: Mapping[str, FactorizedSimilarity | PairwiseSimilarity] = {
-    "squared-l2": SquaredWasserstein(),
-    "l1": Norm(1),
-    "l2": Norm(2),
-}
+NORMS: Mapping[str, Similarity] = {"squared-l2": SquaredWasserstein(), "l1": Norm(1), "l2": Norm(2)}
 
 CARD = Card("0 ∈ ℝⁿ", "x + e", "x + r", "-‖· - ·‖²", "n", "n", 2013, ALL_PATTERNS - {"symmetry"})
 

@@ -26,10 +26,13 @@ _TYPES: dict[str, type] = {
     "tail_label": str,
     "score": float,
     "probability": float,
+    "conditional_probability": float,
     "certainty": float,
-    "uncertainty": float,
     "known": bool,
     "trained": bool,
+    "trust": str,
+    "note": str,
+    "entropy_change": float,
 }
 
 
@@ -38,13 +41,19 @@ def _schema(names: str) -> dict[str, type]:
 
 
 COLUMNS = _schema(
-    "query rank head relation tail answer score probability certainty uncertainty known trained"
+    "query rank head relation tail answer score probability conditional_probability certainty known"
+    " trained trust note"
 )
 """Columns and types of the table of answers."""
-SCORE_COLUMNS = _schema("head relation tail score probability known")
+ENTROPY_COLUMN = _schema("entropy_change")
+"""Further column of the table of answers, on demand."""
+SCORE_COLUMNS = _schema(
+    "head relation tail score probability conditional_probability known trust note"
+)
 """Columns and types of the table of scored triples."""
 DISCOVERY_COLUMNS = _schema(
-    "rank head relation tail head_label tail_label score probability certainty uncertainty"
+    "rank head relation tail head_label tail_label score probability conditional_probability"
+    " certainty trust note"
 )
 """Columns and types of the table of discovered triples."""
 
@@ -105,6 +114,22 @@ def triple_names(data: Dataset, triples: Ids) -> dict[str, list[str]]:
         "relation": [data.relations[i] for i in r],
         "tail": [data.entities[i] for i in t],
     }
+
+
+TRUST = ((0.9, "almost certain"), (0.6, "likely"), (0.3, "possible"), (0.05, "unlikely"))
+"""Words for probabilities from these on; smaller ones are very unlikely."""
+
+
+def trust_word(probability: float | None) -> str | None:
+    """Return a word for a probability, None where there is none.
+
+    Example:
+        >>> [trust_word(p) for p in (0.95, 0.7, 0.3, 0.01, None)]
+        ['almost certain', 'likely', 'possible', 'very unlikely', None]
+    """
+    if probability is None:
+        return None
+    return next((word for least, word in TRUST if probability >= least), "very unlikely")
 
 
 def id_array(rows: Sequence[tuple[int, int, int]]) -> Ids:

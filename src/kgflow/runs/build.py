@@ -73,7 +73,7 @@ def make_model(experiment: Experiment, data: Dataset, device: str = "cpu") -> Mo
         >>> make_model(Experiment(data="world"), load("world")).name
         'nfe-1'
     """
-    model = build_model(experiment.model, len(data.entities), 2 * len(data.relations))
+    model = sized_model(experiment.model, len(data.entities), 2 * len(data.relations))
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:
@@ -81,11 +81,11 @@ def make_model(experiment: Experiment, data: Dataset, device: str = "cpu") -> Mo
         raise KgflowError(f"device '{device}' cannot be used here: {reason}") from None
 
 
-def build_model(chosen: ModelSettings, entities: int, relations: int) -> Model:
-    """Create a model or an ensemble; `relations` includes inverse relations."""
+def sized_model(chosen: ModelSettings, entities: int, relations: int) -> Model:
+    """Create a model for some entities and relations, inverse relations included."""
     if chosen.members:
         return Ensemble(
-            [build_model(member.model, entities, relations) for member in chosen.members]
+            [sized_model(member.model, entities, relations) for member in chosen.members]
         )
     return build(
         chosen.name,

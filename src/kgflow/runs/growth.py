@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from kgflow.config import ModelSettings, RunConfig, TrainingSettings
 from kgflow.models import Ensemble, Model
-from kgflow.runs.build import build_model
+from kgflow.runs.build import sized_model
 
 TABLE = re.compile(r"(.*\.)?(entity|relation)\.(weight|parametrizations\.weight\.original)")
 """Names of the embedding tables in the state of a model."""
@@ -44,7 +44,7 @@ class Part:
             relations: number of relations, without inverse relations.
         """
         like = self.entity
-        model = build_model(self.settings, entities, 2 * relations).to(like.device, like.dtype)
+        model = sized_model(self.settings, entities, 2 * relations).to(like.device, like.dtype)
         others = {k: v for k, v in self.model.state_dict().items() if not _is_table(k)}
         model.load_state_dict(others, strict=False)
         with torch.no_grad():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from kgflow.data import Dataset, QueryIndex
+from kgflow.data import Dataset, QueryIndex, short_name
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Scorer
 from kgflow.evaluation.metrics import Floats
@@ -17,6 +17,7 @@ from kgflow.models import Model
 from kgflow.models.entropy import entity_entropy, relation_entropy
 from kgflow.runs.answers import (
     COLUMNS,
+    ENTROPY_COLUMN,
     SCORE_COLUMNS,
     Ids,
     TripleQuery,
@@ -24,7 +25,9 @@ from kgflow.runs.answers import (
     id_array,
     triple_ids,
     triple_names,
+    trust_word,
 )
+from kgflow.runs.certainty import certainty_groups, fitted_certainty, percentile
 from kgflow.runs.update_log import UpdateLog
 from kgflow.uncertainty import Calibration
 
@@ -33,6 +36,10 @@ if TYPE_CHECKING:
 
 Answers = tuple[Ids, Floats]
 """Ids and scores of the answers to one query, best first."""
+
+UNTRAINED = "head, relation or tail is not in the training data"
+NO_FACTS = "no validation fact has this relation: estimated from similar relations"
+FEW_FACTS = "too few validation facts to estimate the probability"
 
 _NONE: Answers = (np.empty(0, dtype=np.int64), np.empty(0))
 
@@ -102,6 +109,7 @@ class Predictor:
         k: int,
         new: bool = False,
         types: str | Sequence[str] = (),
+        entropy: bool = False,
     ) -> "pl.DataFrame":
         """Find the k best answers to each query.
 
@@ -110,6 +118,7 @@ class Predictor:
             k: Number of answers per query.
             new: Whether known triples are left out.
             types: Entity type, or types, of the answers.
+            entropy: Whether to add a column entropy_change, in nats, of the answers.
 
         Returns:
             A table with the columns `COLUMNS`, in the order of the queries.
@@ -126,19 +135,22 @@ class Predictor:
             next(entities) if entity_query else self._best_relations(h, t, k, new)
             for entity_query, (h, _, t) in zip(is_entity, ids, strict=True)
         ]
-        return self.answer_table(ids, answers)
+        return self.answer_table(ids, answers, entropy)
 
     def score_names(self, triples: Sequence[tuple[str, str, str]]) -> "pl.DataFrame":
         """Score triples of names or labels, as a table with the columns `SCORE_COLUMNS`."""
         if any(len(triple) != 3 for triple in triples):
             raise KgflowError("score needs triples of (head, relation, tail)")
         ids = id_array([triple_ids(self.data, *triple) for triple in triples])
-        score = self.score(*ids.T).double().numpy()
+        score, probability = self.score(*ids.T).double().numpy(), self.probability(ids)
         columns = {
             **triple_names(self.data, ids),
             "score": score,
-            "probability": self.probability(score, ids[:, 1]),
+            "probability": probability,
+            "conditional_probability": self.conditional_probability(score, ids[:, 1]),
             "known": self.known.contains(*ids.T),
+            "trust": [trust_word(p) for p in probability],
+            "note": self.notes(ids),
         }
         return frame(columns, SCORE_COLUMNS)
 
@@ -170,20 +182,25 @@ class Predictor:
             [bool(wanted & set(self.data.types.get(e, ()))) for e in self.data.entities]
         )
 
-    def answer_table(self, ids: Ids, answers: Sequence[Answers]) -> "pl.DataFrame":
+    def answer_table(
+        self, ids: Ids, answers: Sequence[Answers], entropy: bool = False
+    ) -> "pl.DataFrame":
         """Return answers as a table with the columns `COLUMNS`.
 
         Args:
             ids: Head, relation and tail of each query, -1 for the missing part, ``(N, 3)``.
             answers: Answers to each query.
+            entropy: Whether to add a column entropy_change, in nats, of the answers.
         """
         counts = [len(entity) for entity, _ in answers]
         query = np.repeat(np.arange(len(ids)), counts)
         answer, score = (np.concatenate(x) for x in zip(_NONE, *answers, strict=True))
         triple, of_head, of_relation = ids[query], ids[query, 0] < 0, ids[query, 1] < 0
         triple[triple < 0] = answer  # each row lacks one part, so the order is that of the rows
+        probability = self.probability(triple)
         shown = list(zip(of_relation.tolist(), answer.tolist(), strict=True))
-        labels = [self.data.relations[i] if r else self.data.label(i) for r, i in shown]
+        relations = self.data.relations
+        labels = [short_name(relations[i]) if r else self.data.label(i) for r, i in shown]
         kinds = [(i, "relation" if r else "entity") for r, i in shown]
         columns = {
             "query": query + 1,
@@ -191,13 +208,20 @@ class Predictor:
             **triple_names(self.data, triple),
             "answer": labels,
             "score": score,
-            "probability": self.probability(score, triple[:, 1] + self.relations * of_head),
+            "probability": probability,
+            "conditional_probability": self.conditional_probability(
+                score, triple[:, 1] + self.relations * of_head
+            ),
             "certainty": [self.certainty(*kind) for kind in kinds],
-            "uncertainty": [self.uncertainty(*kind) for kind in kinds],
             "known": self.known.contains(*triple.T),
             "trained": self.trained(triple),
+            "trust": [trust_word(p) for p in probability],
+            "note": self.notes(triple),
         }
-        return frame(columns, COLUMNS)
+        if not entropy:
+            return frame(columns, COLUMNS)
+        columns["entropy_change"] = [self.uncertainty(*kind) for kind in kinds]
+        return frame(columns, COLUMNS | ENTROPY_COLUMN)
 
     def names(self, triples: Ids) -> dict[str, list[str]]:
         """Return the columns head, relation and tail of triples of ids, ``(N, 3)``."""
@@ -215,23 +239,38 @@ class Predictor:
         return None if entropy is None else float(entropy[i])
 
     @cached_property
-    def certainties(self) -> dict[str, Floats | None]:
-        """Percentiles of entities and relations by certainty, 0 to 100, None without entropies.
+    def certainty_groups(self) -> tuple[Ids, list[str]]:
+        """Group of each entity among which its certainty is a percentile, and their names."""
+        return certainty_groups(self.data)
 
-        Of trained embeddings it is the percentile of minus the entropy change. What was fitted
-        after training to n facts has 100 n / (n + m), where m is the median number of facts of the
-        others: its entropy was not learned against theirs. It is 50 for n = m, too.
+    @cached_property
+    def certainties(self) -> dict[str, Floats | None]:
+        """Certainty of entities and of relations: percentiles, None where there is no entropy.
+
+        What was fitted after training has a certainty by its number of facts: see
+        `fitted_certainty`.
         """
-        train, E, R = self.data.train, len(self.data.entities), self.relations
-        facts = {"entity": train.degrees(E), "relation": np.bincount(train.r, minlength=R)}
-        fitted = {"entity": self.updates.entities, "relation": self.updates.relations}
-        return {
-            kind: None if x is None else _certainty(x, facts[kind], np.array(fitted[kind], int))
-            for kind, x in self.entropy.items()
-        }
+        found = dict[str, Floats | None](self.entropy)
+        if (entropy := self.entropy["entity"]) is not None:
+            found["entity"] = percentile(-entropy, self.certainty_groups[0])
+        if (entropy := self.entropy["relation"]) is not None:
+            found["relation"] = percentile(-entropy[: self.relations])  # no inverse relations
+        train, log = self.data.train, self.updates
+        facts = (
+            train.degrees(len(self.data.entities)),
+            np.bincount(train.r, minlength=self.relations),
+        )
+        pairs = zip(("entity", "relation"), facts, (log.entities, log.relations), strict=True)
+        for kind, counts, ids in pairs:
+            if (values := found[kind]) is not None and ids:
+                values[list(ids)] = fitted_certainty(counts, ids)
+        return found
 
     def certainty(self, i: int, kind: str = "entity") -> float | None:
-        """Return the percentile of an entity or relation by certainty, 0 to 100, else None."""
+        """Return the certainty of an entity or a relation, 0 to 100, else None.
+
+        It is the percentile among the entities of its type or degree, or among the relations.
+        """
         found = self.certainties[kind]
         return None if found is None else float(found[i])
 
@@ -239,41 +278,42 @@ class Predictor:
         """Return the first name in a query that was fitted after training, or None."""
         h, r, t = query.ids(self.data)
         names = [self.data.entities[i] for i in (h, t) if i in self.updates.entities]
-        return next(
-            iter([*names, *(self.data.relations[r],) * (r in self.updates.relations)]), None
-        )
+        names += [self.data.relations[r]] if r in self.updates.relations else []
+        return next(iter(names), None)
 
-    def probability(self, score: Floats, r: Ids) -> Floats:
-        """Return calibrated probabilities ``(N,)`` of scores; answers that are heads have r⁻¹."""
+    def conditional_probability(self, score: Floats, r: Ids) -> Floats:
+        """Return the probabilities ``(N,)`` of answers to queries that have an answer missing.
+
+        They are the calibrated scores of one query; answers that are heads have the relation r⁻¹.
+        """
         return self.calibration.probability(score, r)
+
+    def probability(self, triples: Ids) -> list[float | None]:
+        """Return the probability that triples of ids ``(N, 3)`` are true.
+
+        It is one number for a triple, whichever query finds it (see `TruthModel`), and None for
+        known triples, which are not in doubt, and without enough validation triples.
+        """
+        found: list[float | None] = [None] * len(triples)
+        unknown = np.flatnonzero(~self.known.contains(*triples.T))
+        if self.calibration.truth is not None and len(unknown):
+            evidence = self.calibration.evidence(self.scorer, *triples[unknown].T)
+            p = 1 / (1 + np.exp(-self.calibration.truth.log_odds(evidence)))
+            for i, value in zip(unknown.tolist(), p.tolist(), strict=True):
+                found[i] = value
+        return found
+
+    def notes(self, triples: Ids) -> list[str | None]:
+        """Return what makes the probabilities of triples of ids ``(N, 3)`` doubtful, else None."""
+        truth, known = self.calibration.truth, self.known.contains(*triples.T)
+        if truth is None:
+            return [None if k else FEW_FACTS for k in known.tolist()]
+        trained, facts = self.trained(triples), np.array(truth.missing.facts)[triples[:, 1]]
+        return [
+            None if k else UNTRAINED if not t else NO_FACTS if not n else None
+            for k, t, n in zip(known.tolist(), trained.tolist(), facts.tolist(), strict=True)
+        ]
 
     def tensor(self, array: Ids) -> Tensor:
         """Copy an array of ids to the device of the model."""
         return self.scorer.tensor(array)
-
-
-def _certainty(entropy: Floats, facts: Ids, fitted: Ids) -> Floats:
-    """Return certainties of embeddings with these entropies and numbers of facts, ``(N,)``.
-
-    Example:
-        >>> entropy, facts = np.array([-2.0, -1.0, -9.0]), np.array([4, 6, 15])
-        >>> _certainty(entropy, facts, np.array([2])).round().tolist()
-        [50.0, 17.0, 75.0]
-    """
-    certainty = percentile(-entropy[: len(facts)])  # without inverse relations
-    others = np.delete(facts, fitted)
-    median = float(np.median(others)) if len(others) else 1.0
-    certainty[fitted] = 100 * facts[fitted] / np.maximum(facts[fitted] + median, 1)
-    return certainty
-
-
-def percentile(values: Floats) -> Floats:
-    """Return the percentile of each value among all of them, ``(N,)``; ties count half.
-
-    Example:
-        >>> percentile(np.array([3.0, 1.0, 2.0, 2.0])).tolist()
-        [87.5, 12.5, 50.0, 50.0]
-    """
-    ordered = np.sort(values)
-    below, not_above = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
-    return 50 * (below + not_above) / max(1, len(values))

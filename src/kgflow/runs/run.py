@@ -1,7 +1,6 @@
 """A run directory, opened: evaluation, prediction and calibration of a trained model."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,34 +12,36 @@ from kgflow.data import SPLITS, Dataset, Triples, ValidationSplit, describe, spl
 from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, Progress, no_progress, rank
 from kgflow.models import Model
+from kgflow.queries.engine import AskOptions, QueryEngine
 from kgflow.runs.answers import TripleQuery
 from kgflow.runs.build import make_model
+from kgflow.runs.confidence import Confidences
 from kgflow.runs.discovery import discover
-from kgflow.runs.prediction_set import PredictionSet, prediction_set
+from kgflow.runs.prediction_set import PredictionSet, SetCalibration, prediction_set
 from kgflow.runs.predictor import Predictor
 from kgflow.runs.store import (
     model_digest,
     read_calibration,
     read_metrics,
     read_run,
+    read_trials,
     write_calibration,
 )
 from kgflow.runs.update_log import UPDATES, UpdateLog, read_updates
 from kgflow.training import LossSettings, best_epoch, load_model, read_history
 from kgflow.uncertainty import (
-    AdaptiveScore,
     Calibration,
     CandidateScores,
+    Comparison,
     ConfidenceMetrics,
     Conformal,
     Coverage,
-    RankScore,
+    IntervalCoverage,
     Reliability,
     calibrate,
-    check_coverage,
     compare_reliability,
     evaluate_confidence,
-    fit_conformal,
+    fit_truth,
     measure_coverage,
     score_candidates,
 )
@@ -68,7 +69,6 @@ class Run:
 
     def __init__(self, directory: Path, config: RunConfig, data: Dataset, model: Model) -> None:
         self.directory, self.config, self.data, self.model = directory, config, data, model
-        self._conformal: dict[bool, Conformal] = {}
 
     @classmethod
     def open(cls, directory: str | Path, device: str = "cpu") -> "Run":
@@ -99,6 +99,11 @@ class Run:
     def metrics(self) -> dict[str, Any]:
         """Stored metrics by split."""
         return read_metrics(self.directory)
+
+    @property
+    def trials(self) -> list[dict[str, Any]]:
+        """Recipes of the race that this run won, or of which it is an ensemble; empty otherwise."""
+        return read_trials(self.directory)
 
     @property
     def logit_offset(self) -> float:
@@ -162,7 +167,28 @@ class Run:
         self, split: str = "test", progress: Progress = no_progress
     ) -> ConfidenceMetrics:
         """Compute errors of predicted confidences and nDCG of a split."""
-        return evaluate_confidence(self.model, self.data, self.logit_offset, split, progress)
+        fitted = split == "test" and self._confidences.available
+        regression = self._confidences.regression if fitted else None
+        offset = self.logit_offset
+        return evaluate_confidence(self.model, self.data, offset, split, regression, progress)
+
+    def confidence_interval(
+        self, triples: Sequence[tuple[str, str, str]], coverage: float = 0.9
+    ) -> "pl.DataFrame":
+        """Predict the confidences of triples of names or labels, and intervals with a coverage.
+
+        Returns:
+            A table with the columns head, relation, tail, confidence, low and high.
+        """
+        return self._confidences.intervals(triples, coverage)
+
+    def interval_coverage(self, coverage: float = 0.9) -> IntervalCoverage:
+        """Measure how often intervals contain the confidences of the test triples."""
+        return self._confidences.coverage(coverage)
+
+    @cached_property
+    def _confidences(self) -> Confidences:
+        return Confidences(self.predictor, self.validation, self.config.seed, self.directory)
 
     def predict(
         self,
@@ -172,6 +198,7 @@ class Run:
         k: int = 10,
         new: bool = False,
         types: Sequence[str] = (),
+        entropy: bool = False,
     ) -> "pl.DataFrame":
         """Find the k best answers to (head, relation, ?), (?, relation, tail) or (head, ?, tail).
 
@@ -182,12 +209,43 @@ class Run:
             k: Number of answers.
             new: Whether known triples are left out.
             types: Entity types of the answers.
+            entropy: Whether to add a column entropy_change, in nats, of the answers.
         """
-        return self.predictor.predict([TripleQuery(head, relation, tail)], k, new, types)
+        return self.predictor.predict([TripleQuery(head, relation, tail)], k, new, types, entropy)
 
     def score(self, triples: Sequence[tuple[str, str, str]]) -> "pl.DataFrame":
         """Compute score and probability of triples of names or labels."""
         return self.predictor.score_names(triples)
+
+    @cached_property
+    def queries(self) -> QueryEngine:
+        """Engine that answers queries of several hops."""
+        predictor, seed = self.predictor, self.config.seed
+        return QueryEngine(
+            predictor.scorer, self.data, predictor.calibration, self.validation, seed
+        )
+
+    def ask(
+        self,
+        query: str,
+        k: int = 10,
+        new: bool = False,
+        model_only: bool = False,
+        existential: str = "max",
+        method: str = "beam",
+    ) -> "pl.DataFrame":
+        """Answer a query of several hops, such as ``France borders ?x . ?x has_currency ?c``.
+
+        Args:
+            query: Patterns as in SPARQL; see `parse_query`.
+            k: Number of answers.
+            new: Whether answers that follow from known facts alone are left out.
+            model_only: Whether known facts are judged by the model too.
+            existential: Combination of intermediate entities, "max" or "noisy-or".
+            method: "beam", or "compose" for a chain of relations as one function.
+        """
+        options = AskOptions(k, new, model_only, existential, method)
+        return self.queries.ask(query, options).frame
 
     def discover(
         self, k: int = 100, relation: str | None = None, progress: Progress = no_progress
@@ -198,14 +256,19 @@ class Run:
     def calibrate(self, progress: Progress = no_progress) -> Calibration:
         """Fit the calibration of scores to probabilities, and store it in the run.
 
-        It is fitted to the validation triples that are not held out; see `Calibration`.
+        It is fitted to the validation triples that are not held out; see `Calibration` and
+        `TruthModel`.
         """
-        facts = self.validation.selection
+        facts, data, seed = self.validation.selection, self.data, self.config.seed
         if not len(facts):
-            raise KgflowError(f"{self.data.name} has no valid facts to calibrate probabilities on")
+            raise KgflowError(f"{data.name} has no valid facts to calibrate probabilities on")
         candidates = self._candidates(facts, progress)
         digest = model_digest(self.directory)
-        found = calibrate(candidates, self.logit_offset, self.config.seed, digest)
+        found = calibrate(candidates, self.logit_offset, seed, digest)
+        others = Triples.concatenate([data.train, self.validation.conformal, data.test])
+        share = len(facts) / len(data.valid)
+        known, removed = data.index(others), data.index(facts)
+        found = fit_truth(found, self.model, known, removed, share, seed)
         write_calibration(self.directory, found)
         self._forget()
         return found
@@ -267,7 +330,7 @@ class Run:
         tail: str | None = None,
         coverage: float = 0.9,
         by_relation: bool = False,
-        adaptive: bool = False,
+        nonconformity: str | None = None,
     ) -> PredictionSet:
         """Compute the set of unknown answers that contains the missing one with a probability.
 
@@ -277,11 +340,12 @@ class Run:
             tail: Name or label of the tail, for (?, relation, tail).
             coverage: Probability that the set contains the missing answer.
             by_relation: Whether the coverage holds for each relation and direction that has enough
-                held-out triples.
-            adaptive: Whether sets are smaller where the model is certain, and not all of one size.
+                held-out triples, and for clusters of the others.
+            nonconformity: Name of the nonconformity score, such as "rank" for sets of one size;
+                without, the one with the smallest sets on validation triples.
         """
         query = TripleQuery(head, relation, tail)
-        conformal = self.conformal(coverage, by_relation, adaptive)
+        conformal = self.conformal(coverage, by_relation, nonconformity)
         return prediction_set(self.predictor, conformal, query, coverage)
 
     def coverage(
@@ -289,7 +353,7 @@ class Run:
         split: str = "test",
         coverage: float = 0.9,
         by_relation: bool = False,
-        adaptive: bool = False,
+        nonconformity: str | None = None,
         progress: Progress = no_progress,
     ) -> Coverage:
         """Measure how often prediction sets contain the answers of a split, and their sizes.
@@ -300,36 +364,33 @@ class Run:
             raise KgflowError(
                 f"coverage is promised for new facts, and the {split} facts are none: take test"
             )
-        facts, conformal = self.data.split(split), self.conformal(coverage, by_relation, adaptive)
+        facts = self.data.split(split)
+        conformal = self.conformal(coverage, by_relation, nonconformity)
         if not len(facts):
             raise KgflowError(f"{self.data.name} has no {split} facts to measure coverage on")
         queries, known = self.data.index(facts), self.data.known
         return measure_coverage(self.model, conformal, queries, known, coverage, progress=progress)
 
     def conformal(
-        self, coverage: float, by_relation: bool = False, adaptive: bool = False
+        self, coverage: float, by_relation: bool = False, nonconformity: str | None = None
     ) -> Conformal:
-        """Compute the nonconformity scores of held-out validation answers."""
-        check_coverage(coverage)
-        facts = self.validation.conformal
-        if not len(facts) and self.config.model.members:
-            raise KgflowError(
-                f"{self.directory} is an ensemble of runs that held out different validation"
-                " triples: for prediction sets, use runs with the same seed and conformal_fraction"
-            )
-        if not len(facts):
-            raise KgflowError(
-                f"{self.directory} held out no validation triples for prediction sets: train with"
-                " training.conformal_fraction=0.3 on a graph with 20 validation triples or more"
-            )
-        if adaptive not in self._conformal:
-            queries, seed = self.data.index(facts), self.config.seed
-            score = (
-                AdaptiveScore(self.predictor.calibration.temperature) if adaptive else RankScore()
-            )
-            found = fit_conformal(self.model, score, queries, self.data.known, seed=seed)
-            self._conformal[adaptive] = found
-        return replace(self._conformal[adaptive], by_relation=by_relation)
+        """Compute the nonconformity scores of held-out validation answers.
+
+        The score is fitted, and without a name chosen, by the other validation triples, which
+        leaves the coverage as promised; arguments as in `prediction_set`.
+        """
+        return self._sets.conformal(coverage, by_relation, nonconformity)
+
+    def compare_nonconformity(
+        self, coverage: float, name: str | None = None, progress: Progress = no_progress
+    ) -> Comparison:
+        """Compare nonconformity scores, or one, by the sizes of sets on validation triples."""
+        return self._sets.compare(coverage, name, progress)
+
+    @cached_property
+    def _sets(self) -> SetCalibration:
+        ensemble, seed = bool(self.config.model.members), self.config.seed
+        return SetCalibration(self.predictor, self.validation, seed, self.directory, ensemble)
 
     def _candidates(self, facts: Triples, progress: Progress) -> CandidateScores:
         seed = self.config.seed
@@ -341,8 +402,8 @@ class Run:
 
     def _forget(self) -> None:
         """Drop what was computed from earlier weights or another calibration."""
-        self.__dict__.pop("predictor", None)
-        self._conformal.clear()
+        for name in ("predictor", "queries", "_sets", "_confidences"):
+            self.__dict__.pop(name, None)
 
 
 def open_run(directory: str | Path, device: str = "cpu") -> Run:

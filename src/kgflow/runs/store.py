@@ -22,9 +22,10 @@ from kgflow.errors import KgflowError
 from kgflow.io import file_digest, write_atomic
 from kgflow.runs.build import chosen_variant
 from kgflow.runs.plugins import check_plugins, loaded_plugins
-from kgflow.uncertainty import Calibration
+from kgflow.uncertainty import Calibration, calibration
 
 CONFIG, VOCABULARY, FACTS = "config.toml", "vocabulary.json", "splits.safetensors"
+RACE = "race.json"
 METRICS, CALIBRATION, MODEL = "metrics.json", "calibration.json", "model.safetensors"
 
 
@@ -59,7 +60,7 @@ def check_free(directory: Path, force: bool) -> None:
     with _os_errors(directory):
         if not directory.exists() or _is_empty(directory):
             return
-        is_run = (directory / CONFIG).is_file()
+        is_run = any((directory / name).is_file() for name in (CONFIG, RACE))
     if not is_run:
         raise KgflowError(f"{directory} exists and is no run of kgflow: choose another --out")
     if not force:
@@ -68,9 +69,25 @@ def check_free(directory: Path, force: bool) -> None:
         )
 
 
+def is_unfinished(directory: Path) -> bool:
+    """Return whether a directory holds a race of several recipes that was interrupted."""
+    return (directory / RACE).is_file() and not (directory / CONFIG).is_file()
+
+
+def install_run(part: Path, directory: Path) -> None:
+    """Replace a directory by a run that was made inside of it."""
+    directory = Path(os.path.realpath(directory))
+    draft = _sibling(directory, "tmp")
+    part.rename(draft)
+    with _os_errors(directory):
+        _install(draft, directory)
+
+
 def read_run(directory: Path) -> tuple[RunConfig, Dataset]:
     """Read the configuration and the dataset of a run."""
     _restore(directory)
+    if is_unfinished(directory):
+        raise KgflowError(f"{directory} is not finished: kgflow train --resume {directory}")
     if not (directory / CONFIG).is_file():
         raise KgflowError(f"{directory} is no run of kgflow: it has no {CONFIG}")
     values = read_toml(directory / CONFIG)
@@ -107,13 +124,23 @@ def write_metrics(directory: Path, split: str, found: dict[str, Any]) -> None:
 
 def read_metrics(directory: Path) -> dict[str, Any]:
     """Read the stored metrics by split; a damaged file counts as empty."""
+    stored = _read_json(directory / METRICS)
+    return {split: found for split, found in stored.items() if isinstance(found, dict)}
+
+
+def read_trials(directory: Path) -> list[dict[str, Any]]:
+    """Read the recipes of a finished race; a missing or damaged file counts as empty."""
+    found = _read_json(directory / RACE).get("trials", [])
+    keys = {"name", "mrr", "epochs", "seconds", "note"}
+    return [x for x in found if isinstance(x, dict) and keys <= set(x)]
+
+
+def _read_json(path: Path) -> dict[str, Any]:
     try:
-        stored = json.loads((directory / METRICS).read_text(encoding="utf-8"))
+        stored = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError, RecursionError):
         return {}
-    if not isinstance(stored, dict):
-        return {}
-    return {split: found for split, found in stored.items() if isinstance(found, dict)}
+    return stored if isinstance(stored, dict) else {}
 
 
 @contextmanager
@@ -193,17 +220,18 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def run_config(experiment: Experiment, data: Dataset) -> RunConfig:
-    """Return the configuration of a run: the experiment, sizes, digest and versions."""
+def run_config(experiment: Experiment, data: Dataset, preset: str = "") -> RunConfig:
+    """Return the configuration of a run: the experiment, its preset, sizes, digest, versions."""
     info = RunInfo(
         format=FORMAT,
+        preset=preset,
         kgflow=version("kgflow"),
         data_digest=data.digest(),
         entities=len(data.entities),
         relations=len(data.relations),
         plugins=loaded_plugins(experiment),
     )
-    return RunConfig(**{**dict(experiment), "run": info})
+    return RunConfig(**{key: getattr(experiment, key) for key in Experiment.model_fields}, run=info)
 
 
 def _write(directory: Path, config: RunConfig, data: Dataset) -> None:
@@ -289,7 +317,9 @@ def read_calibration(directory: Path, margin: float) -> Calibration:
     path = directory / CALIBRATION
     remedy = f"run kgflow calibrate {directory}"
     try:
-        found = Calibration.model_validate_json(path.read_bytes())
+        text = path.read_bytes()
+        _check_calibration_format(text, path, remedy)
+        found = Calibration.model_validate_json(text)
     except FileNotFoundError:
         return Calibration(margin=margin)
     except (ValidationError, OSError) as error:
@@ -298,6 +328,20 @@ def read_calibration(directory: Path, margin: float) -> Calibration:
     if found.margin != margin or found.model != model_digest(directory):
         raise KgflowError(f"{path} was fitted to scores of another model: {remedy}")
     return found
+
+
+def _check_calibration_format(text: bytes, path: Path, remedy: str) -> None:
+    """Raise an error for a calibration that another version has written."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return  # the schema says what is wrong
+    found = values.get("format") if isinstance(values, dict) else None
+    if isinstance(found, int) and found != calibration.FORMAT:
+        raise KgflowError(
+            f"{path} has format {found}, but this version reads format {calibration.FORMAT}:"
+            f" {remedy}"
+        )
 
 
 def write_calibration(directory: Path, found: Calibration) -> None:

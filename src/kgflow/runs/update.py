@@ -33,9 +33,7 @@ from kgflow.runs.store import (
     VOCABULARY,
     model_digest,
     new_run,
-    read_calibration,
     run_config,
-    write_calibration,
 )
 from kgflow.runs.training import evaluate
 from kgflow.runs.update_log import UPDATES, UpdateLog, UpdateRecord, write_updates
@@ -104,7 +102,7 @@ def update(
         _copy_others(run.directory, draft, whole=out is None)
         write_updates(draft, _log(run, extension, rows, finetune, seconds))
         updated = Run(draft, config, extension.data, model)
-        _follow(run, updated, finetune)
+        _follow(run, updated)
         if evaluated:
             evaluate(updated)
         if model_digest(run.directory) != before:
@@ -204,16 +202,7 @@ def _log(run: Run, extension: Extension, rows: Rows, finetune: bool, seconds: fl
     )
 
 
-def _follow(run: Run, updated: Run, finetune: bool) -> None:
-    """Take over the calibration; where trained embeddings moved, fit it again."""
-    if not (run.directory / CALIBRATION).exists():
-        return
-    if finetune and len(updated.data.valid):
+def _follow(run: Run, updated: Run) -> None:
+    """Calibrate again where the run was calibrated: the known facts are others, too."""
+    if (run.directory / CALIBRATION).exists() and len(updated.data.valid):
         updated.calibrate()
-        return
-    # Scores of earlier entities are the same, and so is what they mean.
-    found = read_calibration(run.directory, run.logit_offset)
-    R, more = len(run.data.relations), len(updated.data.relations) - len(run.data.relations)
-    by_relation = {r + more * (r >= R): kind for r, kind in found.by_relation.items()}
-    changes = {"by_relation": by_relation, "model": model_digest(updated.directory)}
-    write_calibration(updated.directory, found.model_copy(update=changes))

@@ -17,6 +17,9 @@ from kgflow.analysis.rules import (
     rules_frame,
 )
 from kgflow.errors import KgflowError
+from kgflow.queries.engine import AskOptions
+from kgflow.queries.graph import QueryGraph, example_queries
+from kgflow.queries.language import parse_query
 from kgflow.runs.answers import TripleQuery
 from kgflow.serving.batching import Batcher
 from kgflow.serving.service import RunService, Values
@@ -81,6 +84,18 @@ class AnalysisService:
         h, t = self.service.entity_id(head), self.service.entity_id(tail)
         reasons = self.explainer.explain(h, self.service.relation_id(relation), t, n)
         return [reason.to_dict() for reason in reasons]
+
+    def ask(self, query: str, options: AskOptions) -> Values:
+        """Return answers to a query of several hops, and its graph."""
+        found = self.run.queries.ask(query, options)
+        target = parse_query(query).target.text
+        graph = QueryGraph(found.node, self.run.data, target)
+        return found.to_dict() | {"graph": graph.to_dict()}
+
+    @cached_property
+    def examples(self) -> list[str]:
+        """Queries of several hops that have answers."""
+        return example_queries(self.run.data)
 
     def rules(self, relation: int) -> list[Values]:
         """Return the rules of a relation that the model or the graph supports."""
@@ -161,7 +176,8 @@ def suggest_triples(service: RunService, entity: int, k: int) -> "pl.DataFrame":
     target = ["head" if queries[i - 1].head is None else "tail" for i in found["query"]]
     found = found.with_columns(pl.Series("target", target, dtype=pl.String))
     found = found.filter(pl.col("head") != pl.col("tail"))
-    return found.sort("probability", "score", descending=True, maintain_order=True).head(k)
+    order = ("probability", "conditional_probability")
+    return found.sort(order, descending=True, nulls_last=True, maintain_order=True).head(k)
 
 
 def candidate_relations(service: RunService, entity: int) -> list[int]:

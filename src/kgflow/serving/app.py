@@ -22,6 +22,7 @@ from kgflow.serving.service import RunService
 
 router = APIRouter(prefix="/v1")
 
+Entropy = Annotated[bool, Query(description="Whether to return the entropy change in nats.")]
 Limit = Annotated[int, Query(ge=1, le=MAX_ITEMS, description="Largest number of items.")]
 Offset = Annotated[int, Query(ge=0, le=2**31, description="Number of items to skip.")]
 Name = Annotated[str, Path(max_length=MAX_NAME, description="Name, label or id.")]
@@ -160,10 +161,12 @@ def entities(
     "/entities/{name:path}", response_model=responses.EntityDescription,
     responses=problem_schemas(404, 503), summary="Describe an entity",
 )  # fmt: skip
-async def entity(request: Request, name: Name, limit: Limit = 100) -> Response:
-    """Return the label, types, known triples, uncertainty and nearest neighbours of an entity."""
+async def entity(
+    request: Request, name: Name, limit: Limit = 100, entropy: Entropy = False
+) -> Response:
+    """Return the label, types, known triples, certainty and nearest neighbours of an entity."""
     service = _service(request)
-    job = Job(service.describe_entities, service.resolve_entity(name), (limit,))
+    job = Job(service.describe_entities, service.resolve_entity(name), (limit, entropy))
     (found,) = await _compute(request, [job])
     return json_response(found)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from kgflow.errors import KgflowError
+from kgflow.queries.answers import COLUMNS as QUERY_COLUMNS
 from kgflow.runs.answers import COLUMNS, SCORE_COLUMNS
 
 if TYPE_CHECKING:
@@ -77,6 +78,27 @@ class Client:
             return _frame([], SCORE_COLUMNS)
         body = {"triples": [list(triple) for triple in triples]}
         return _frame(self.post("score", body)["scores"], SCORE_COLUMNS)
+
+    def ask(
+        self,
+        query: str,
+        k: int = 10,
+        new: bool = False,
+        model_only: bool = False,
+        existential: str = "max",
+        method: str = "beam",
+    ) -> "pl.DataFrame":
+        """Return the answers to a query of several hops, as `kgflow.Run.ask` does."""
+        body = {
+            "query": query,
+            "k": k,
+            "new": new,
+            "model_only": model_only,
+            "existential": existential,
+            "method": method,
+        }
+        rows = self.post("ask", body)["answers"]
+        return _frame([row | {"witness": row["witness"]["text"]} for row in rows], QUERY_COLUMNS)
 
     def entity(self, name: str) -> dict[str, Any]:
         """Return the description of an entity by name, label or id."""

@@ -1,4 +1,4 @@
-"""Routes of the explorer: the page itself, explanations, rules, suggestions and plots."""
+"""Routes of the explorer: the page, queries, explanations, rules, suggestions and plots."""
 
 from importlib.resources import files
 from typing import Annotated, Any
@@ -9,13 +9,13 @@ from starlette.responses import Response
 
 from kgflow.serving import responses
 from kgflow.serving.analysis import AnalysisService
-from kgflow.serving.requests import MAX_NAME, ExplainRequest
+from kgflow.serving.requests import MAX_NAME, AskRequest, ExplainRequest
 from kgflow.serving.responses import json_response, problem_schemas, svg_response
 
 router = APIRouter(prefix="/v1")
 page_router = APIRouter(include_in_schema=False)
 
-PAGE_PATHS = ("/", "/entity", "/relation", "/relations", "/query", "/map")
+PAGE_PATHS = ("/", "/entity", "/relation", "/relations", "/query", "/ask", "/map")
 """Paths of the page, whose script shows the view of the path."""
 
 MEDIA_TYPES = {
@@ -70,6 +70,26 @@ async def explain(body: ExplainRequest, request: Request) -> Response:
     """Return the rules that predict a triple, and the training triples most similar to it."""
     analysis, triple = _analysis(request), (body.head, body.relation, body.tail)
     return json_response({"reasons": await analysis.submit(analysis.explain, triple, body.n)})
+
+
+@router.post(
+    "/ask", response_model=responses.QueryAnswers, responses=problem_schemas(400, 503),
+    summary="Answer a query of several hops",
+)  # fmt: skip
+async def ask(body: AskRequest, request: Request) -> Response:
+    """Return the most probable answers with the facts that lead to each, and the query's graph."""
+    analysis = _analysis(request)
+    return json_response(await analysis.submit(analysis.ask, body.query, body.options))
+
+
+@router.get(
+    "/ask/examples", response_model=responses.QueryExamples, responses=problem_schemas(503),
+    summary="Examples of queries of several hops",
+)  # fmt: skip
+async def examples(request: Request) -> Response:
+    """Return queries of several hops that have answers in the graph."""
+    analysis = _analysis(request)
+    return json_response({"queries": await analysis.submit(lambda: analysis.examples)})
 
 
 @router.get(

@@ -1,6 +1,6 @@
 """Request bodies of the HTTP interface."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -12,6 +12,8 @@ from pydantic import (
     model_validator,
 )
 
+from kgflow.queries.engine import AskOptions
+from kgflow.queries.language import MAX_TEXT
 from kgflow.runs.answers import TripleQuery
 
 MAX_NAME = 10_000
@@ -145,6 +147,37 @@ class ScoreRequest(_Request):
         list[Triple],
         Field(min_length=1, max_length=MAX_ITEMS, description="Triples [head, relation, tail]."),
     ]
+
+
+class AskRequest(_Request):
+    """Answer a query of several hops."""
+
+    query: Annotated[
+        str,
+        Field(
+            max_length=MAX_TEXT,
+            description="Patterns as in SPARQL, such as France borders ?x . ?x has_currency ?c",
+        ),
+    ]
+    k: Annotated[int, Field(ge=1, le=MAX_ITEMS, description="Number of answers."), _INTEGER] = 10
+    new: Annotated[
+        bool, Field(description="Whether to leave out answers that follow from known facts.")
+    ] = False
+    model_only: Annotated[bool, Field(description="Whether the model judges known facts too.")] = (
+        False
+    )
+    existential: Annotated[
+        Literal["max", "noisy-or"], Field(description="Combination of intermediate entities.")
+    ] = "max"
+    method: Annotated[
+        Literal["beam", "compose"],
+        Field(description="From entity to entity, or a chain of relations as one function."),
+    ] = "beam"
+
+    @property
+    def options(self) -> AskOptions:
+        """Options of the engine."""
+        return AskOptions(self.k, self.new, self.model_only, self.existential, self.method)
 
 
 class ExplainRequest(_Request):

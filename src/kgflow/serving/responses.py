@@ -21,13 +21,13 @@ class _Response(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-def _column(kind: type) -> Any:  # noqa: ANN401
-    # A number that is not finite is null, and so is the certainty of a model without one.
-    return (kind | None, ...) if kind is float else (kind, ...)
+def _column(name: str, kind: type) -> Any:  # noqa: ANN401
+    # Null are numbers that are not finite, certainties of models without, and no notes.
+    return (kind | None, ...) if kind is float or name in ("trust", "note") else (kind, ...)
 
 
 Answer: Any = create_model(
-    "Answer", __base__=_Response, **{name: _column(kind) for name, kind in COLUMNS.items()}
+    "Answer", __base__=_Response, **{name: _column(name, kind) for name, kind in COLUMNS.items()}
 )
 """An answer with the columns of `Run.predict`."""
 
@@ -45,8 +45,15 @@ class TripleScore(_Response):
     relation: str
     tail: str
     score: float | None
-    probability: float | None
+    probability: Annotated[
+        float | None, Field(description="Probability that it is true; null if known.")
+    ]
+    conditional_probability: Annotated[
+        float | None, Field(description="Probability as a tail, if one is missing.")
+    ]
     known: bool
+    trust: Annotated[str | None, Field(description="The probability in words.")]
+    note: Annotated[str | None, Field(description="What makes the probability doubtful.")]
 
 
 class Scores(_Response):
@@ -95,6 +102,80 @@ class Explanation(_Response):
     reasons: list[Reason]
 
 
+class WitnessFact(_Response):
+    """A fact that makes an answer probable, or whose absence does."""
+
+    head: str
+    relation: str
+    tail: str
+    probability: float
+    known: bool
+    negated: bool
+
+
+class Witness(_Response):
+    """Facts that lead to an answer, and the entities they give to variables."""
+
+    text: str
+    facts: list[WitnessFact]
+    entities: dict[str, str]
+
+
+class QueryAnswer(_Response):
+    """An answer to a query of several hops."""
+
+    rank: int
+    answer: str
+    name: str
+    probability: float
+    known: Annotated[bool, Field(description="Whether it follows from known facts alone.")]
+    exact: Annotated[bool, Field(description="Whether the probability is exact.")]
+    witness: Witness
+
+
+class QueryVertex(_Response):
+    """A variable or a name of a query."""
+
+    id: int
+    label: str
+    kind: Literal["answer", "variable", "name"]
+
+
+class QueryEdge(_Response):
+    """A relation from source to target, or back if inverse."""
+
+    source: int
+    target: int
+    relation: str
+    inverse: bool
+    negated: bool
+    alternative: Annotated[bool, Field(description="Whether it is a part of a UNION.")]
+
+
+class QueryDrawing(_Response):
+    """A query as a graph."""
+
+    nodes: list[QueryVertex]
+    edges: list[QueryEdge]
+
+
+class QueryAnswers(_Response):
+    """Answers to a query of several hops, best first."""
+
+    query: str
+    shape: str
+    exact: Annotated[bool, Field(description="Whether no other entity is more probable.")]
+    bound: Annotated[float, Field(description="Upper bound of the probabilities of all others.")]
+    answers: list[QueryAnswer]
+    graph: QueryDrawing
+
+
+class QueryExamples(_Response):
+    """Queries that have answers."""
+
+    queries: list[str]
+
+
 class Rule(_Response):
     """A rule with the evidence of the model and of the graph."""
 
@@ -140,11 +221,12 @@ class Neighbour(_Response):
 
 
 class EntityDescription(Entity):
-    """An entity with its known triples, uncertainty and nearest neighbours."""
+    """An entity with its known triples, certainty and nearest neighbours."""
 
     trained: bool
-    uncertainty: Annotated[float | None, Field(description="Entropy change in nats.")]
-    certainty: Annotated[float | None, Field(description="Percentile among entities, 0 to 100.")]
+    certainty: Annotated[float | None, Field(description="Percentile, 0 to 100.")]
+    certainty_among: Annotated[str, Field(description="Entities of which it is a percentile.")]
+    entropy_change: Annotated[float | None, Field(description="In nats; null unless entropy=true.")]
     triple_count: int
     triples: list[KnownTriple]
     measure: Literal["distance", "cosine"]
@@ -163,7 +245,7 @@ class Relation(_Response):
     symmetry: float
     inverse: str | None
     inverse_share: float
-    uncertainty: Annotated[float | None, Field(description="Entropy change in nats.")]
+    certainty: Annotated[float | None, Field(description="Percentile among relations, 0 to 100.")]
 
 
 class Relations(_Response):

@@ -69,6 +69,8 @@ class RunService:
         if text in self.data.entities:
             return self.data.entities.id(text)
         ids = self._ids_by_label.get(text, [])
+        if not ids and (found := self.data.entities.by_short_name(text)) is not None:
+            return found
         if len(ids) > 1:
             first, second = (self.data.entities[i] for i in ids[:2])
             raise UnknownNameError(
@@ -81,9 +83,9 @@ class RunService:
         return ids[0]
 
     def relation_id(self, text: str) -> int:
-        """Return the id of a relation by its name."""
+        """Return the id of a relation by its name or unique short name."""
         names = self.data.relations.names
-        if text not in self.data.relations:
+        if text not in self.data.relations and self.data.relations.by_short_name(text) is None:
             similar = [names[i] for i in NameIndex(names, names).search(text)[:3]]
             raise UnknownNameError(f"unknown relation {shorten(text)}{_hint(similar)}")
         return self.data.relations.id(text)
@@ -137,17 +139,21 @@ class RunService:
         """Return the rows of `Run.score`."""
         return self.run.score(triples).to_dicts()
 
-    def describe_entities(self, ids: Sequence[int], limit: int) -> list[Values]:
+    def describe_entities(
+        self, ids: Sequence[int], limit: int, entropy: bool = False
+    ) -> list[Values]:
         """Return entities with their known triples, certainty and neighbours."""
-        return [self._describe_entity(i, limit) for i in ids]
+        return [self._describe_entity(i, limit, entropy) for i in ids]
 
-    def _describe_entity(self, i: int, limit: int) -> Values:
+    def _describe_entity(self, i: int, limit: int, entropy: bool) -> Values:
+        group, groups = self.predictor.certainty_groups
         count, triples = self.known_triples(i, limit)
         measure, neighbours = self.neighbours(i, min(limit, 10))
         return self.entity_summary(i) | {
             "trained": bool(self.predictor.trained_entities[i]),
-            "uncertainty": self.predictor.uncertainty(i),
             "certainty": self.predictor.certainty(i),
+            "certainty_among": groups[group[i]],
+            "entropy_change": self.predictor.uncertainty(i) if entropy else None,
             "triple_count": count,
             "triples": triples,
             "measure": measure,
@@ -202,7 +208,7 @@ class RunService:
     def relation_statistics(self) -> list[Values]:
         """Statistics of every relation in the training split."""
         return [
-            {"id": i, **asdict(r), "uncertainty": self.predictor.uncertainty(i, "relation")}
+            {"id": i, **asdict(r), "certainty": self.predictor.certainty(i, "relation")}
             for i, r in enumerate(describe(self.data).by_relation)
         ]
 

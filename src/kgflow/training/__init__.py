@@ -17,6 +17,7 @@ from kgflow.training.optimizers import (
 )
 from kgflow.training.regularizers import N3, Dura, RegularizerSettings
 from kgflow.training.row_updates import Update
+from kgflow.training.trackers import MLflow, TensorBoard, Tracker, WeightsAndBiases, make_tracker
 from kgflow.training.trainer import Diverged, Interrupted, Trainer
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Loss",
     "LossSettings",
     "LrScheduleSettings",
+    "MLflow",
     "MarginRanking",
     "OneVsAll",
     "OptimizerSettings",
@@ -45,12 +47,16 @@ __all__ = [
     "SelfAdversarial",
     "Softmax",
     "Sum",
+    "TensorBoard",
     "Term",
+    "Tracker",
     "Trainer",
     "Update",
+    "WeightsAndBiases",
     "best_epoch",
     "epoch_batches",
     "load_model",
+    "make_tracker",
     "read_history",
     "save_model",
 ]

@@ -7,9 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex
-from kgflow.data.triples import run_starts
-
-Ids = NDArray[np.int64]
+from kgflow.data.triples import Floats, Ids, run_starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +65,11 @@ class Batch:
         """Return the number of facts P."""
         return len(self.tail)
 
-    def with_all_tails(self, index: QueryIndex) -> "tuple[Batch, NDArray[np.float64]]":
+    def weights(self) -> Floats:
+        """Return the confidence of each fact, or 1 where there are none, ``(P,)``."""
+        return np.ones(len(self)) if self.weight is None else self.weight.astype(np.float64)
+
+    def with_all_tails(self, index: QueryIndex) -> "tuple[Batch, Floats]":
         """Return the batch with all tails of its queries, and the share that it held: (B,)."""
         held = np.bincount(self.row, minlength=len(self.query))
         return Batch.of_queries(index, self.query), held / index.counts[self.query]
@@ -105,7 +107,8 @@ def pieces_of_queries(index: QueryIndex, size: int, rng: np.random.Generator) ->
     first = index.offsets[query] + nth * longest[query]
     length = np.minimum(longest[query], index.offsets[query + 1] - first)
     order = rng.permutation(len(query))
-    shuffled = np.lexsort((rng.random(len(index.tails)), _query_of_facts(index)))
+    owner = np.repeat(np.arange(len(index)), index.counts)
+    shuffled = np.lexsort((rng.random(len(index.tails)), owner))
     return [np.sort(shuffled[places]) for places in _batches(first[order], length[order], size)]
 
 
@@ -133,10 +136,6 @@ def epoch_batches(kind: str, index: QueryIndex, size: int, seed: int, epoch: int
         facts [3, 2, 2, 2]
     """
     return BATCHES[kind](index, size, np.random.default_rng((seed, epoch)))
-
-
-def _query_of_facts(index: QueryIndex) -> Ids:
-    return np.repeat(np.arange(len(index)), index.counts)
 
 
 def _batches(first: Ids, length: Ids, size: int) -> list[Ids]:

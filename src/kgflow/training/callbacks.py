@@ -1,10 +1,10 @@
-"""Callbacks of a training: the history file and TensorBoard."""
+"""Callbacks of a training: their base class and the history file."""
 
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
-from kgflow.errors import KgflowError
 from kgflow.io import append_json_line, read_json_lines, write_json_lines
 
 Record = Mapping[str, float]
@@ -17,6 +17,9 @@ On large graphs the loss is the mean over every eighth batch.
 class Callback:
     """Base class of trackers and progress bars: called for every batch and every epoch."""
 
+    def on_training(self, name: str, epochs: int, seconds: float | None) -> None:
+        """Begin a training of at most so many epochs, and seconds until the time limit, if any."""
+
     def on_start(self, epoch: int, batches: int) -> None:
         """Begin an epoch of so many batches."""
 
@@ -25,6 +28,9 @@ class Callback:
 
     def on_epoch(self, record: Record) -> None:
         """End an epoch."""
+
+    def on_end(self, name: str, settings: Mapping[str, Any], metrics: Mapping[str, Any]) -> None:
+        """End the training of a run; an interrupted one has no end."""
 
 
 class History(Callback):
@@ -59,22 +65,3 @@ def _is_record(found: object) -> bool:
     if not isinstance(found, dict) or "epoch" not in found:
         return False
     return all(type(value) in (int, float) for value in found.values())
-
-
-class TensorBoard(Callback):
-    """Writes the metrics of every epoch as scalars to TensorBoard's event files."""
-
-    def __init__(self, directory: Path) -> None:
-        try:
-            from torch.utils.tensorboard.writer import SummaryWriter
-        except ImportError:
-            raise KgflowError(
-                "install TensorBoard first: pip install 'kgflow[tensorboard]'"
-            ) from None
-        self.writer = SummaryWriter(str(directory))
-
-    def on_epoch(self, record: Record) -> None:
-        for name, value in record.items():
-            if name != "epoch":
-                self.writer.add_scalar(name, value, int(record["epoch"]))
-        self.writer.flush()

@@ -36,7 +36,8 @@ class OptimizerSettings(Component):
 
     def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
         """Return the state of a parameter before its first step; empty if there is none."""
-        return {}
+        names = () if self.row_update_type is None else self.row_update_type.names
+        return {name: torch.zeros_like(parameter) for name in names}
 
 
 class RowAdam(RowUpdate):
@@ -119,8 +120,8 @@ class AdamSettings(OptimizerSettings):
         return torch.optim.Adam(parameters, lr=self.lr, fused=True)
 
     def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
-        moments = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
-        return {"step": torch.zeros((), device=parameter.device), **moments}
+        step = torch.zeros((), device=parameter.device)
+        return {"step": step, **super().initial_state(parameter)}
 
 
 class AdagradSettings(OptimizerSettings):
@@ -131,9 +132,6 @@ class AdagradSettings(OptimizerSettings):
 
     def build(self, parameters: Iterable[Parameter]) -> AdagradOptimizer:
         return AdagradOptimizer(parameters, self.lr)
-
-    def initial_state(self, parameter: Tensor) -> dict[str, Tensor]:
-        return {"sum": torch.zeros_like(parameter)}
 
 
 class LrScheduleSettings(Component):

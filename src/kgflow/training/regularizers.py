@@ -86,9 +86,6 @@ class N3(Term):
         ICML 2018.
     """
 
-    def __init__(self, model: Model, weight: float) -> None:
-        self.model, self.weight = model, weight
-
     def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
         ends, twice = torch.cat([facts.h, facts.t]), facts.weight.repeat(2)
         for table, lookup, ids, weight in (
@@ -133,8 +130,8 @@ class Ivr(Term):
     """
 
     def __init__(self, model: Model, weight: float, product_weight: float, exponent: float) -> None:
-        self.model, self.exponent = model, exponent
-        self.weight, self.product_weight = weight, product_weight
+        super().__init__(model, weight)
+        self.product_weight, self.exponent = product_weight, exponent
         tables = (model.entity, model.relation)
         widths = {squared_moduli(table, table.weight[:1]).shape[-1] for table in tables}
         if product_weight and len(widths) > 1:
@@ -173,7 +170,7 @@ class Dura(Term):
     """
 
     def __init__(self, model: Model, weight: float) -> None:
-        self.model, self.weight = model, weight
+        super().__init__(model, weight)
         if model.interaction is not None:
             raise KgflowError(f"{model.name} does not score by an inner product: regularize by n3")
         self.scale = 0.25 if model.is_squared_distance else 1.0

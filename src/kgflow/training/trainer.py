@@ -69,6 +69,8 @@ class Trainer:
         self.model, self.loss, self.settings, self.seed = model, loss, settings, seed
         self.validate, self.directory, self.stop = validate, directory, stop
         self.callbacks: Sequence[Callback] = ()
+        self.deadline: float | None = None
+        """Time of `time.monotonic` at which training ends, within an epoch if need be."""
         chosen = settings.optimizer
         assert isinstance(chosen, OptimizerSettings)
         assert isinstance(settings.lr_schedule, LrScheduleSettings)
@@ -106,14 +108,26 @@ class Trainer:
         self.state.save(self.last_file)
 
     def fit(self) -> Progress:
-        """Train to the end; `Interrupted` and `Diverged` leave the last good state saved."""
-        while not self.progress.done and self.progress.epoch < self.settings.epochs:
+        """Train to the end; `Interrupted` and `Diverged` leave the last good state saved.
+
+        At the deadline the epoch ends with the batches it has, and is validated.
+        """
+        while not self.finished and not self._late:
             self._epoch()
         return self.progress
 
+    @property
+    def finished(self) -> bool:
+        """Whether no epoch is left, or the validation stopped to improve."""
+        return self.progress.done or self.progress.epoch >= self.settings.epochs
+
+    @property
+    def _late(self) -> bool:
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
     def _epoch(self) -> None:
         progress = self.progress
-        order = self._order()
+        order = self.order()
         for callback in self.callbacks:
             callback.on_start(progress.epoch + 1, len(order))
         self.model.train()
@@ -121,15 +135,18 @@ class Trainer:
         self._set_lr(max(0, progress.batch - 1), len(order))
         for facts in order[progress.batch :]:
             self._set_lr(progress.batch, len(order))
-            self._step(Batch.of_facts(self.loss.index, facts))
+            self.step(Batch.of_facts(self.loss.index, facts))
             if self.stop():
                 self.save()
                 raise Interrupted(
                     f"interrupted and saved: resume with kgflow train --resume {self.directory}"
                 )
+            if self._late:
+                break
         self._end_epoch()
 
-    def _order(self) -> list[NDArray[np.int64]]:
+    def order(self) -> list[NDArray[np.int64]]:
+        """Return the facts of each batch of the current epoch."""
         settings, index = self.settings, self.loss.index
         size, epoch = settings.batch_size, self.progress.epoch
         return epoch_batches(settings.batches, index, size, self.seed, epoch)
@@ -141,7 +158,8 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = self.lr * factor
 
-    def _step(self, batch: Batch) -> None:
+    def step(self, batch: Batch) -> None:
+        """Train on a batch."""
         began = time.perf_counter()
         progress = self.progress
         self.optimizer.zero_grad()
@@ -187,7 +205,8 @@ class Trainer:
             progress.best_epoch = progress.epoch
             save_model(self.best_file, self.model)
             return {}
-        if progress.epoch % settings.validate_every and progress.epoch < settings.epochs:
+        last = progress.epoch >= settings.epochs or self._late
+        if progress.epoch % settings.validate_every and not last:
             return {}
         found = self.validate()
         if found["mrr"] > progress.best:

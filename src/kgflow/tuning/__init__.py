@@ -11,12 +11,7 @@ from kgflow.tuning.protocol import (  # noqa: E402
     TpeProtocol,
     TuningProtocol,
 )
-from kgflow.tuning.search import (  # noqa: E402
-    HyperparameterSearch,
-    TrialResult,
-    best_experiment,
-    tune,
-)
+from kgflow.tuning.search import HyperparameterSearch, TrialResult, best_experiment, tune  # noqa: E402
 
 __all__ = [
     "PROTOCOLS",

@@ -17,7 +17,7 @@ GRIDS: Mapping[str, Sequence[float]] = {
 }
 """Grids of the paper in the order of the search."""
 
-INITIAL = {
+INITIAL: Mapping[str, float] = {
     "training.loss.margin": 0.0,
     "training.optimizer.lr": 0.001,
     "training.lr_schedule.decay": 0.95,
@@ -71,28 +71,13 @@ class PaperProtocol(TuningProtocol):
     Each grid is tried with the best values of the hyperparameters before it and the initial values
     of those after it: 26 trials. No trial is pruned.
 
-    Args:
-        inner_product: not used.
-        epochs: not used.
-        grids: values of each hyperparameter, in the order of the search.
-        initial: value of each hyperparameter before it is searched.
-
     Reference:
         Xiao, He, Cao: Knowledge Graph Embedding by Normalizing Flows, AAAI 2023, appendix.
     """
 
     name, default_trials = "paper", 26
+    grids, initial = GRIDS, INITIAL
     fixed_settings: ClassVar = {"training.loss.dropout": 0.0, "training.ema_decay": 0.0}
-
-    def __init__(
-        self,
-        inner_product: bool = True,
-        epochs: int = 80,
-        grids: Mapping[str, Sequence[float]] = GRIDS,
-        initial: Mapping[str, float] = INITIAL,
-    ) -> None:
-        super().__init__(inner_product, epochs)
-        self.grids, self.initial = grids, initial
 
     def sampler(self, seed: int) -> optuna.samplers.BaseSampler:
         # Never used, since all trials are enqueued.
@@ -127,7 +112,8 @@ class PaperProtocol(TuningProtocol):
             started: settings of unfinished trials, which are tried last.
 
         Example:
-            >>> protocol = PaperProtocol(grids={"lr": (1.0, 2.0)}, initial={"lr": 1.0})
+            >>> protocol = PaperProtocol()
+            >>> protocol.grids, protocol.initial = {"lr": (1.0, 2.0)}, {"lr": 1.0}
             >>> protocol.next_settings([({"lr": 1.0}, 0.3)])
             {'lr': 2.0}
             >>> protocol.next_settings([({"lr": 1.0}, 0.3), ({"lr": 2.0}, 0.2)]) is None

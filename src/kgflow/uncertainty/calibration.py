@@ -1,15 +1,16 @@
-"""Calibration of scores to probabilities, and the probability that an answer is missing."""
+"""Calibration of scores: to probabilities of answers, and that triples are true."""
 
-from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+import torch
 from pydantic import BaseModel, ConfigDict, Field
 
-from kgflow.data import Dataset
+from kgflow.data import QueryIndex
+from kgflow.evaluation import Scorer
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import Ids
+from kgflow.models import Model
 from kgflow.uncertainty.calibrators import (
     FITTED,
     AnyCalibrator,
@@ -19,7 +20,13 @@ from kgflow.uncertainty.calibrators import (
     Identity,
 )
 from kgflow.uncertainty.candidates import CandidateScores
+from kgflow.uncertainty.missing import MissingAnswers
+from kgflow.uncertainty.profiles import profiles_of
+from kgflow.uncertainty.removed import sample_triples
+from kgflow.uncertainty.truth import Evidence, TruthModel, known_counts
 
+FORMAT = 2
+"""Version of calibration.json."""
 FOLDS = 5
 """Folds of cross-validation."""
 MIN_TRIPLES = 20
@@ -39,7 +46,8 @@ class Calibration(BaseModel):
     p = 0.3, 3 in 10 such candidates are true, whatever their rank. It is a lower bound where true
     triples are in no split, and too large for queries without a missing answer.
 
-    As calibrators are non-decreasing, the order of the answers to a query is kept. Relations that
+    As calibrators are strictly increasing, the order of the answers to a query is kept, and answers
+    with different scores have different probabilities. Relations that
     answer (h, ?, t) have different calibrators and stay in the order of their scores.
 
     Calibrators are selected by cross-validated log loss, with folds of whole triples: the loss's
@@ -53,6 +61,7 @@ class Calibration(BaseModel):
         common: Calibrator of all other relations.
         by_relation: Calibrators by relation id; inverse relations have ids from R on.
         model: Digest of the model that it was fitted for.
+        truth: Probability that triples are true; None with too few validation triples.
 
     Example:
         >>> Calibration(margin=2.0).probability(np.array([-2.0]), np.array([0])).tolist()
@@ -61,13 +70,41 @@ class Calibration(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     margin: float
     facts: Annotated[int, Field(ge=0)] = 0
     temperature: Annotated[float, Field(ge=1e-9, le=1e9)] = 1.0
     common: CalibratorField = Identity()
     by_relation: dict[Annotated[int, Field(ge=0)], CalibratorField] = {}
     model: str = ""
+    truth: TruthModel | None = None
+
+    def evidence(self, scorer: Scorer, h: Ids, r: Ids, t: Ids) -> Evidence:
+        """Return what a model and the triples that its scorer knows say of triples, ``(N,)``."""
+        inverse = r + scorer.known.relations // 2
+        forward, backward = scorer.score_triples(h, r, t), scorer.score_triples(t, inverse, h)
+        scores = torch.stack([forward, backward], dim=1).double().numpy()
+        return self.evidence_of(scores, scorer.known, h, r, t)
+
+    def evidence_of(self, scores: Floats, known: QueryIndex, h: Ids, r: Ids, t: Ids) -> Evidence:
+        """Return the evidence for triples ``(N,)`` with scores of both queries ``(N, 2)``."""
+        inverse = r + known.relations // 2
+        odds = self.log_odds(scores[:, 0], r), self.log_odds(scores[:, 1], inverse)
+        sides, profiles = ((h, r), (t, inverse)), profiles_of(known)
+        counts = [known_counts(known, *side) for side in sides]
+        logs = [np.zeros(len(r)) for _ in sides]
+        for log, count, side in zip(logs, counts, sides, strict=True):
+            empty = count == 0
+            log[empty] = profiles.log(side[0][empty], side[1][empty])
+        known_answers = np.stack(counts, axis=1)
+        return Evidence(r, np.stack(odds, axis=1), known_answers, np.stack(logs, axis=1))
+
+    def truth_log_odds(self, evidence: Evidence) -> Floats:
+        """Return the log-odds that triples are true, ``(N,)``.
+
+        Without a model of truth they are those of the query that says less, and only an order.
+        """
+        return evidence.odds.min(axis=1) if self.truth is None else self.truth.log_odds(evidence)
 
     def log_odds(self, score: Floats, relation: Ids) -> Floats:
         """Return calibrated log-odds of scores ``(N,)`` of relation ids ``(N,)``."""
@@ -177,44 +214,30 @@ def _clearly_less(difference: Floats, fact: Ids) -> bool:
     return bool(total.sum() < -STANDARD_ERRORS * max(error, 1e-12))
 
 
-class MissingAnswerProbability:
-    r"""Probability that (h, r, ?) has an unknown answer, by r and by whether one is known.
+def fit_truth(
+    calibration: Calibration,
+    model: Model,
+    known: QueryIndex,
+    removed: QueryIndex,
+    k: float,
+    seed: int = 0,
+) -> Calibration:
+    """Add to a calibration the probability that triples are true, see `TruthModel`.
 
-    It is estimated by what validation adds to training: of the n queries of a relation with an
-    answer in training, m have one in validation too, and likewise of those without an answer in
-    training. The estimate is :math:`(m + \frac12) / (n + 1)` (Jeffreys' prior), and holds for a
-    graph that lacks as many triples as validation has. Without validation triples it is 1.
-
-    Example:
-        >>> from kgflow.data import Triples, Vocabulary
-        >>> names = Vocabulary(["Peru", "Lima", "Cusco", "Chile", "Santiago"])
-        >>> train, valid = Triples.of([(0, 0, 1)]), Triples.of([(3, 0, 4)])
-        >>> capital = Vocabulary(["has_capital"], kind="relation")
-        >>> missing = MissingAnswerProbability(Dataset("capitals", names, capital, train, valid))
-        >>> missing(np.array([0, 2]), np.array([0, 0])).tolist()  # Peru has one, Cusco none
-        [0.25, 0.3]
+    Args:
+        calibration: Calibration of the scores of the model.
+        model: Model that scores.
+        known: Queries of the known triples, without the removed ones.
+        removed: Queries of validation triples, of which the model knows nothing.
+        k: Number of removed triples per triple that the graph lacks.
+        seed: Seed of the sample.
     """
-
-    def __init__(self, data: Dataset) -> None:
-        self.data = data
-
-    @cached_property
-    def rates(self) -> Floats:
-        """Probabilities without and with a known answer, by relation id, ``(2R, 2)``."""
-        R, train, valid = 2 * len(self.data.relations), *map(self.data.queries, ("train", "valid"))
-        if not len(valid):
-            return np.ones((R, 2))
-        answered = valid.find(train.h, train.r) >= 0
-        trained = np.bincount(train.r, minlength=R)
-        both = np.bincount(train.r[answered], minlength=R)
-        only_valid = np.bincount(valid.r, minlength=R) - both
-        without = (only_valid + 0.5) / (len(self.data.entities) - trained + 1)
-        return np.stack([without, (both + 0.5) / (trained + 1)], axis=1)
-
-    def has_known_answer(self, h: Ids, r: Ids) -> NDArray[np.bool_]:
-        """Return whether queries have a known answer, ``(N,)``."""
-        return self.data.known.find(h, r) >= 0
-
-    def __call__(self, h: Ids, r: Ids) -> Floats:
-        """Return the probabilities of queries, ``(N,)``; inverse relations have ids from R on."""
-        return self.rates[r, self.has_known_answer(h, r).astype(np.int64)]
+    triples = int(removed.counts.sum()) // 2
+    if triples < MIN_TRIPLES or not k:
+        return calibration
+    scorer = Scorer(model, known)
+    sample = sample_triples(scorer, removed, seed)
+    evidence = calibration.evidence(scorer, sample.h, sample.r, sample.t)
+    missing = MissingAnswers.fit(known, removed)
+    truth = TruthModel.fit(evidence, sample.removed, sample.weight, k, missing)
+    return calibration.model_copy(update={"truth": truth})

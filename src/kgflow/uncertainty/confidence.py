@@ -9,11 +9,15 @@ from torch import Tensor
 
 from kgflow.data import Dataset, QueryIndex, Triples
 from kgflow.errors import KgflowError
-from kgflow.evaluation import Progress, Scorer, no_progress
+from kgflow.evaluation import Progress, Ranking, Scorer, no_progress, rank
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import MEMORY, Ids
 from kgflow.kernels import count_higher_scores
 from kgflow.models import Model
+from kgflow.uncertainty.confidence_intervals import ConfidenceRegression
+
+HIGH = 0.7
+"""Smallest confidence of the triples whose ranking is reported by itself, as in unKR."""
 
 
 class Errors(NamedTuple):
@@ -35,8 +39,22 @@ class AnswerRanks(NamedTuple):
     last: Ids
 
 
+class TailRanking(NamedTuple):
+    """Filtered ranking of the tails of triples, ties realistic."""
+
+    facts: int
+    mrr: float
+    hits1: float
+    hits10: float
+
+    def to_dict(self) -> dict[str, float] | None:
+        """Return the metrics by their usual names; None without triples."""
+        found = {k.replace("hits", "hits@"): v for k, v in self._asdict().items()}
+        return found if self.facts else None
+
+
 class ConfidenceMetrics(NamedTuple):
-    """Errors of predicted confidences, and nDCG of the ranking of answers by confidence.
+    """Errors of predicted confidences, and the ranking of answers.
 
     Attributes:
         facts: Number of triples.
@@ -45,8 +63,11 @@ class ConfidenceMetrics(NamedTuple):
         mapped: Errors of isotonic regression on the scores of validation triples; None for the
             validation split itself or where it has no confidences.
         constant: Errors of the mean confidence of validation triples; None likewise.
+        fitted: Errors of `ConfidenceRegression`; None without one.
         linear: Mean nDCG over queries with the confidences as gains.
         exponential: Mean nDCG with gains 2^confidence - 1.
+        tails: Ranking of all triples of the split as (h, r, ?).
+        high: Ranking of those with a confidence of `HIGH` or more.
     """
 
     facts: int
@@ -54,16 +75,20 @@ class ConfidenceMetrics(NamedTuple):
     direct: Errors
     mapped: Errors | None
     constant: Errors | None
+    fitted: Errors | None
     linear: float
     exponential: float
+    tails: TailRanking
+    high: TailRanking
 
     def to_dict(self) -> dict[str, Any]:
         """Return the metrics as a dictionary."""
         found: dict[str, Any] = {"facts": self.facts, "queries": self.queries}
-        for name in ("direct", "mapped", "constant"):
+        for name in ("direct", "mapped", "fitted", "constant"):
             errors: Errors | None = getattr(self, name)
             found[name] = None if errors is None else errors._asdict()
-        return found | {"ndcg": {"linear": self.linear, "exponential": self.exponential}}
+        found["ndcg"] = {"linear": self.linear, "exponential": self.exponential}
+        return found | {"tails": self.tails.to_dict(), "high": self.high.to_dict()}
 
 
 def evaluate_confidence(
@@ -71,13 +96,15 @@ def evaluate_confidence(
     data: Dataset,
     margin: float,
     split: str = "test",
+    regression: ConfidenceRegression | None = None,
     progress: Progress = no_progress,
 ) -> ConfidenceMetrics:
-    """Evaluate confidences: errors on the triples of a split, nDCG over its queries (h, r, ?).
+    """Evaluate confidences: errors on the triples of a split, ranking of its queries (h, r, ?).
 
     The gains of a query are the confidences of all its known answers, of any split; they are ranked
     among all entities, without a filter (Chen et al., Embedding Uncertain Knowledge Graphs, 2019,
-    who use a sample of the queries; here all are used). `margin` is that of the loss.
+    who use a sample of the queries; here all are used). Filtered ranks are of tails only, as in
+    unKR. `margin` is that of the loss, and `regression` is fitted to validation triples.
     """
     facts = data.split(split)
     if facts.weight is None or not len(facts):
@@ -91,15 +118,19 @@ def evaluate_confidence(
         known = data.valid.weight.astype(np.float64)
         mapped = errors(fit_confidence(_scores(scorer, data.valid), known)(score), true)
         constant = errors(np.full(len(true), known.mean()), true)
+    fitted = None if regression is None else errors(regression(*_ids(facts)), true)
     direct = errors(torch.sigmoid(torch.from_numpy(score + margin)).numpy(), true)
     queries = QueryIndex.build(
         facts, len(data.entities), len(data.relations), inverse_relations=False
     )
     ranks = rank_known_answers(model, queries, data.known, progress=progress)
+    tails, (_, _, w) = rank(model, queries, data.known), queries.gather(np.arange(len(queries)))
+    assert w is not None
     linear = ndcg(ranks).mean()
     exponential = ndcg(ranks._replace(gain=2**ranks.gain - 1)).mean()
-    sizes = len(facts), len(queries)
-    return ConfidenceMetrics(*sizes, direct, mapped, constant, float(linear), float(exponential))
+    all_errors, gains = (direct, mapped, constant, fitted), (float(linear), float(exponential))
+    ranked = _tail_ranking(tails), _tail_ranking(tails.take(w >= np.float32(HIGH)))
+    return ConfidenceMetrics(len(facts), len(queries), *all_errors, *gains, *ranked)
 
 
 def errors(predicted: Floats, true: Floats) -> Errors:
@@ -166,6 +197,15 @@ def ndcg(ranks: AnswerRanks) -> Floats:
     starts = np.searchsorted(row[order], row[order])
     best = gain[order] * discount[np.arange(len(row)) - starts]
     return np.bincount(row, gain * mean) / np.bincount(row[order], best)
+
+
+def _ids(facts: Triples) -> tuple[Ids, Ids, Ids]:
+    return facts.h, facts.r, facts.t
+
+
+def _tail_ranking(ranking: Ranking) -> TailRanking:
+    found = ranking.metrics()["realistic"]
+    return TailRanking(len(ranking), found.mrr, found.hits1, found.hits10)
 
 
 def _scores(scorer: Scorer, facts: Triples) -> Floats:

@@ -1,12 +1,11 @@
-"""Conformal prediction: nonconformity scores and the thresholds of prediction sets."""
+"""Conformal prediction: the thresholds of prediction sets."""
 
 import math
-from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from kgflow.data import QueryIndex
 from kgflow.errors import KgflowError
@@ -14,90 +13,10 @@ from kgflow.evaluation import Progress, Scorer, no_progress
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import Ids
 from kgflow.models import Model
+from kgflow.uncertainty.nonconformity import NonconformityScore, RankScore, answer_values
 
-PENALTY = 0.03
-"""λ of adaptive sets: what every candidate adds to the mass."""
 MIN_RELATION_ANSWERS = 50
 """Smallest number of held-out answers for which a relation has its own threshold."""
-
-
-class NonconformityScore(ABC):
-    r"""Mass of the better candidates, and a random part of the mass of the tied ones.
-
-    .. math:: V_t = \sum_{s_e > s_t} m_e + U \sum_{s_e = s_t} m_e
-
-    with the answer itself among the tied candidates and U uniform on [0, 1]. Ties are thus broken
-    at random and V is continuous, so that coverage is exact and not only bounded from below (Vovk,
-    Gammerman, Shafer: Algorithmic Learning in a Random World, 2005).
-    """
-
-    @abstractmethod
-    def mass(self, S: Tensor) -> Tensor:
-        """Return the mass m of candidates, ``(B, E)``, by their scores; 0 where that is -inf."""
-
-    def __call__(self, S: Tensor, score: Tensor, u: Tensor) -> Tensor:
-        """Return V of answers, ``(P,)``.
-
-        Args:
-            S: Scores of all candidates and of the answer, ``(P, E)``, -inf for other entities.
-            score: Scores of the answers, ``(P,)``.
-            u: Uniform random numbers U, ``(P,)``.
-        """
-        mass, lead = self.mass(S), S - score[:, None]
-        better = torch.where(lead > 0, mass, 0).sum(1)
-        return better + u * torch.where(lead == 0, mass, 0).sum(1)
-
-    def sizes(self, S: Tensor, threshold: Tensor, u: Tensor) -> Tensor:
-        """Return the sizes of prediction sets with thresholds ``(B,)``: ``(B,)``."""
-        ordered = S.sort(dim=1, descending=True).values
-        return self.within(ordered, threshold, u).sum(1)
-
-    def within(self, ordered: Tensor, threshold: Tensor, u: Tensor) -> Tensor:
-        """Return which candidates are in the prediction set, ``(B, E)``.
-
-        Args:
-            ordered: Scores in descending order, ``(B, E)``; ties were broken by that order.
-            threshold: Largest V in the set, ``(B,)``.
-            u: Uniform random numbers, ``(B,)``.
-        """
-        mass = self.mass(ordered)
-        before = mass.cumsum(1) - mass
-        return (mass > 0) & (before + u[:, None] * mass <= threshold[:, None])
-
-
-class RankScore(NonconformityScore):
-    """Filtered rank, made continuous: every candidate has mass 1. All sets have the same size.
-
-    Example:
-        >>> S, u = torch.tensor([[3.0, 2.0, 2.0, 1.0]]), torch.tensor([0.5])
-        >>> RankScore()(S, torch.tensor([2.0]), u)
-        tensor([2.], dtype=torch.float64)
-    """
-
-    def mass(self, S: Tensor) -> Tensor:
-        return torch.isfinite(S).double()
-
-    def sizes(self, S: Tensor, threshold: Tensor, u: Tensor) -> Tensor:
-        """Return the threshold rounded down, or up with the probability of its fraction."""
-        limit = threshold.clamp(min=0, max=S.shape[1])
-        whole = limit.floor()
-        size = whole + (u <= limit - whole)
-        return size.clamp(max=torch.isfinite(S).sum(1)).long()
-
-
-class AdaptiveScore(NonconformityScore):
-    r"""Mass :math:`\mathrm{softmax}(s/\tau)_e + \lambda`: sets are small where a model is certain.
-
-    τ is the temperature. Romano, Sesia, Candès: Classification with valid and adaptive coverage,
-    2020; with the penalty λ that bounds large sets: Angelopoulos, Bates, Jordan, Malik: Uncertainty
-    sets for image classifiers using conformal prediction, 2021.
-    """
-
-    def __init__(self, temperature: float) -> None:
-        self.temperature = temperature
-
-    def mass(self, S: Tensor) -> Tensor:
-        return torch.softmax(S.double() / self.temperature, dim=1) + PENALTY * torch.isfinite(S)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +35,10 @@ class Conformal:
         value: V of each answer, ``(n,)``.
         by_relation: Whether each relation and direction has its own threshold (Vovk: Conditional
             validity of inductive conformal predictors, 2012). Those with fewer answers than
-            `MIN_RELATION_ANSWERS`, or than the coverage needs, share one.
+            `MIN_RELATION_ANSWERS`, or than the coverage needs, share one with their cluster.
         nonconformity: Nonconformity score that gave the values.
+        clusters: Cluster of relation ids, numbered from -2 downwards; other relations are in -1.
+            They must not depend on the values.
 
     Example:
         >>> ids = np.zeros(9, int)
@@ -132,16 +53,22 @@ class Conformal:
     value: Floats
     by_relation: bool = False
     nonconformity: NonconformityScore = field(default_factory=RankScore)
+    clusters: Mapping[int, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.value)
 
+    def group(self, r: Ids, coverage: float) -> Ids:
+        """Return the group of relation ids ``(N,)``: the relation itself, its cluster or -1."""
+        if not self.by_relation:
+            return np.full(len(r), -1)
+        relations, counts = np.unique(self.r, return_counts=True)
+        own = set(relations[counts >= min_answers(coverage)].tolist())
+        return np.array([x if x in own else self.clusters.get(x, -1) for x in r.tolist()], int)
+
     def groups(self, coverage: float) -> dict[int, Floats]:
-        """Return the sorted V by relation id, with those of all other relations under -1."""
-        group = np.full(len(self), -1)
-        if self.by_relation:
-            relations, inverse, counts = np.unique(self.r, return_inverse=True, return_counts=True)
-            group = np.where(counts >= min_answers(coverage), relations, -1)[inverse]
+        """Return the sorted V by group."""
+        group = self.group(self.r, coverage)
         found = {int(g): np.sort(self.value[group == g]) for g in np.unique(group)}
         # Where every relation has its own threshold, unseen ones use all values.
         return {-1: np.sort(self.value)} | found
@@ -153,7 +80,7 @@ class Conformal:
     def thresholds(self, r: Ids, coverage: float, u: Floats) -> Floats:
         """Compute the thresholds of queries with relation ids ``(B,)``: ``(B,)``."""
         groups = self.groups(coverage)
-        pairs = zip(r.tolist(), u.tolist(), strict=True)
+        pairs = zip(self.group(r, coverage).tolist(), u.tolist(), strict=True)
         return np.array([order_statistic(groups.get(x, groups[-1]), coverage, y) for x, y in pairs])
 
 
@@ -199,7 +126,7 @@ def fit_conformal(
     generator, parts = torch.Generator().manual_seed(seed), []
     for found in Scorer(model, known).answers(queries, progress):
         u = torch.rand(len(found.t), generator=generator, dtype=torch.float64).to(found.S.device)
-        value = nonconformity(found.S, found.score, u).cpu().numpy()
+        value = answer_values(nonconformity, found, u).cpu().numpy()
         parts.append((found.h, found.r, found.t, value))
     h, r, t, value = (np.concatenate(x) for x in zip(*parts, strict=True))
     return Conformal(h, r, t, value, by_relation, nonconformity)

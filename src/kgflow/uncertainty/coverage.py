@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from kgflow.data import QueryIndex
 from kgflow.evaluation import Progress, Ranking, Scorer, no_progress
@@ -14,6 +15,7 @@ from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import Ids
 from kgflow.models import Model
 from kgflow.uncertainty.conformal import Conformal
+from kgflow.uncertainty.nonconformity import NonconformityScore, scores_of
 
 DRAWS = 20_000
 """Random draws of the interval of coverage."""
@@ -56,7 +58,7 @@ class Coverage:
         """
         rng = np.random.default_rng(seed)
         groups = self.conformal.groups(self.nominal)
-        mine = np.where(np.isin(self.r, list(groups)), self.r, -1)
+        mine = self.conformal.group(self.r, self.nominal)
         shrink = design_effect(self.h, self.r, self.t, self.covered, self.relations)
         held_out, found = self._held_out_effect(), np.zeros(draws)
         for g, m in zip(*np.unique(mine, return_counts=True), strict=True):
@@ -78,7 +80,9 @@ class Coverage:
             "high": high,
             "answers": len(self.t),
             "held_out": len(self.conformal),
-            "own_thresholds": len(groups.keys() - {-1}),
+            "own_thresholds": sum(g >= 0 for g in groups),
+            "nonconformity": self.conformal.nonconformity.name,
+            "relation_gap": self.relation_gap(),
             "design_effect": design_effect(self.h, self.r, self.t, self.covered, self.relations),
             "size": {
                 "mean": float(self.size.mean()),
@@ -91,6 +95,16 @@ class Coverage:
                 names[r]: self._by_relation(r) for r in np.unique(self.r % self.relations)
             }
         return result
+
+    def relation_gap(self) -> float:
+        """Compute the mean gap of relations and directions between measured and nominal coverage.
+
+        The mean of absolute differences, weighted by the number of answers. Even exact sets have a
+        gap, as the coverage of a few answers varies.
+        """
+        _, group, counts = np.unique(self.r, return_inverse=True, return_counts=True)
+        measured = np.bincount(group, self.covered) / counts
+        return float((counts * np.abs(measured - self.nominal)).sum() / counts.sum())
 
     def _by_relation(self, relation: int) -> dict[str, float]:
         here = self.r % self.relations == relation
@@ -105,7 +119,8 @@ class Coverage:
     def _held_out_effect(self) -> float:
         found, groups = self.conformal, self.conformal.groups(self.nominal)
         bounds = {g: np.quantile(v, self.nominal) for g, v in groups.items()}
-        inside = found.value <= np.array([bounds.get(r, bounds[-1]) for r in found.r.tolist()])
+        mine = found.group(found.r, self.nominal)
+        inside = found.value <= np.array([bounds[g] for g in mine.tolist()])
         return design_effect(found.h, found.r, found.t, inside, self.relations)
 
 
@@ -154,21 +169,55 @@ def measure_coverage(
     `coverage` is the nominal one; `queries` include inverse relations. U and the rounding are drawn
     with the random seed.
     """
-    generator, parts, done = torch.Generator().manual_seed(seed), [], 0
+    return measure_coverages(model, [conformal], queries, known, coverage, seed, progress)[0]
+
+
+def measure_coverages(
+    model: Model,
+    conformals: Sequence[Conformal],
+    queries: QueryIndex,
+    known: QueryIndex,
+    coverage: float,
+    seed: int = 1,
+    progress: Progress = no_progress,
+) -> list[Coverage]:
+    """Measure the coverage of several kinds of prediction sets, as `measure_coverage` of each."""
+    generator, done = torch.Generator().manual_seed(seed), 0
+    parts: list[list[tuple[Bools, Ids]]] = [[] for _ in conformals]
+    columns: list[tuple[Ids, Ids, Ids]] = []
     # All random numbers are drawn at once, so that they do not depend on the batch size.
     total = int(queries.counts.sum())
     drawn = torch.rand(2, total, generator=generator, dtype=torch.float64)
-    nonconformity = conformal.nonconformity
     for found in Scorer(model, known).answers(queries, progress):
         u, round_up = drawn[:, done : done + len(found.t)]
         done += len(found.t)
-        limit = torch.from_numpy(conformal.thresholds(found.r, coverage, round_up.numpy()))
-        u, limit = u.to(found.S.device), limit.to(found.S.device)
-        inside = nonconformity(found.S, found.score, u) <= limit
-        sizes = nonconformity.sizes(found.S, limit, u)
-        parts.append((found.h, found.r, found.t, inside.cpu().numpy(), sizes.cpu().numpy()))
-    h, r, t, covered, size = (np.concatenate(x) for x in zip(*parts, strict=True))
-    return Coverage(coverage, conformal, h, r, t, covered, size, queries.relations // 2)
+        columns.append((found.h, found.r, found.t))
+        scored: dict[NonconformityScore, Tensor] = {}
+        for conformal, part in zip(conformals, parts, strict=True):
+            score = conformal.nonconformity
+            if score not in scored:
+                scored[score] = scores_of(score, found.h, found.r, found.S)
+            limit = torch.from_numpy(conformal.thresholds(found.r, coverage, round_up.numpy()))
+            part.append(_sets(score, scored[score], found.t, limit, u))
+    h, r, t = (np.concatenate(x) for x in zip(*columns, strict=True))
+    return [
+        Coverage(coverage, conformal, h, r, t, *_join(part), queries.relations // 2)
+        for conformal, part in zip(conformals, parts, strict=True)
+    ]
+
+
+def _join(parts: Sequence[tuple[Bools, Ids]]) -> tuple[Bools, Ids]:
+    covered, size = zip(*parts, strict=True)
+    return np.concatenate(covered), np.concatenate(size)
+
+
+def _sets(
+    score: NonconformityScore, S: Tensor, t: Ids, limit: Tensor, u: Tensor
+) -> tuple[Bools, Ids]:
+    """Return whether sets contain the answers, and the sizes of the sets, ``(P,)`` each."""
+    u, limit = u.to(S.device), limit.to(S.device)
+    inside = score(S, torch.from_numpy(t).to(S.device), u) <= limit
+    return inside.cpu().numpy(), score.sizes(S, limit, u).cpu().numpy()
 
 
 def coverage_of_ranks(

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import kgflow
-from graphs import ALL_MODELS, BIASED, batch_of, build, random_graph, random_model
+from graphs import ALL_MODELS, BIASED, batch_of, build, by_autograd, random_graph, random_model
 from kgflow.analysis.density import _nearest
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
@@ -25,7 +25,7 @@ from kgflow.training import (
     Sum,
 )
 from kgflow.training.key_maps import key_map
-from kgflow.training.losses.negative_sampling import CorruptBoth
+from kgflow.training.losses.negative_sampling import corrupt_both
 
 DATA = random_graph(weighted=True)
 INDEX = DATA.queries("train")
@@ -161,9 +161,9 @@ def test_key_maps_are_those_of_the_wrapped_model(name):
 SAMPLED = {
     "kvsall": lambda m: KvsAll(m, INDEX, 1.0, label_smoothing=0.1),
     "sampled": lambda m: SampledSoftmax(m, INDEX, num_negatives=6),
-    "margin": lambda m: MarginRanking(m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()),
+    "margin": lambda m: MarginRanking(m, INDEX, 1.0, num_negatives=3, corruption=corrupt_both),
     "self-adversarial": lambda m: SelfAdversarial(
-        m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()
+        m, INDEX, 1.0, num_negatives=3, corruption=corrupt_both
     ),
     "terms": lambda m: Sum(Softmax(m, INDEX), [N3(m, 0.1), RelationPrediction(m, 0.2)]),
 }
@@ -174,7 +174,7 @@ SAMPLED = {
 def test_other_losses_step_as_they_are_called(name, loss):
     _, model, _ = pair(name, dim=4)
     found, made = [], SAMPLED[loss](model)
-    for step in (lambda: made(BATCH).backward(), lambda: made.backward(BATCH)):
+    for step in (lambda: by_autograd(made, BATCH).backward(), lambda: made.backward(BATCH)):
         model.zero_grad()
         torch.manual_seed(0)
         step()

@@ -5,12 +5,12 @@ import pytest
 import torch
 
 import kgflow
-from graphs import ALL_MODELS, VARIANTS, build, random_graph, random_model
+from graphs import ALL_MODELS, VARIANTS, build, by_autograd, random_graph, random_model
 from kgflow.errors import KgflowError
 from kgflow.evaluation import rank
 from kgflow.models.protocols import InvertibleRelations
 from kgflow.training import Batch, MarginRanking, SelfAdversarial, Softmax, Sum
-from kgflow.training.losses.negative_sampling import CorruptBoth
+from kgflow.training.losses.negative_sampling import corrupt_both
 from kgflow.training.regularizers import N3
 from laws import close
 
@@ -84,9 +84,9 @@ def test_heads_are_ranked_by_the_score_of_the_fact(name):
 
 
 LOSSES = {
-    "margin": lambda m: MarginRanking(m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()),
+    "margin": lambda m: MarginRanking(m, INDEX, 1.0, num_negatives=3, corruption=corrupt_both),
     "self-adversarial": lambda m: SelfAdversarial(
-        m, INDEX, 1.0, num_negatives=3, corruption=CorruptBoth()
+        m, INDEX, 1.0, num_negatives=3, corruption=corrupt_both
     ),
     "softmax": lambda m: Sum(Softmax(m, INDEX), [N3(m, 0.1)]),
 }
@@ -97,7 +97,7 @@ LOSSES = {
 def test_a_step_is_what_the_loss_says(name, loss):
     model, found = tied(name, dim=4), []
     made = LOSSES[loss](model)
-    for step in (lambda: made(BATCH).backward(), lambda: made.backward(BATCH)):
+    for step in (lambda: by_autograd(made, BATCH).backward(), lambda: made.backward(BATCH)):
         model.zero_grad()
         torch.manual_seed(0)
         step()
@@ -113,7 +113,7 @@ def test_the_gradient_is_of_both_directions():
         free.entity.weight.copy_(model.entity.weight)
         free.relation.weight.copy_(model.relation.weight)
     for m in (free, model):
-        Softmax(m, INDEX)(BATCH).backward()
+        by_autograd(Softmax(m, INDEX), BATCH).backward()
     there, back = free.relation.weight.grad.split(R)
     (found,) = (p.grad for p in model.relation.parameters())
     torch.testing.assert_close(found, there + model.inverse_relation(back))

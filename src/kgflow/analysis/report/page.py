@@ -16,33 +16,12 @@ from kgflow.analysis.report.section import (
     contents_or_reason,
     registered_sections,
 )
-from kgflow.analysis.rules.rule import Progress
+from kgflow.evaluation import Progress, no_progress
 from kgflow.io import write_atomic
 from kgflow.runs.run import Run
 
 EVALUATION_SHARE = 0.5
 """Share of the progress bar for the evaluation of the runs."""
-
-PAGE = Template("""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>$title</title>
-<style>
-$style</style>
-</head>
-<body>
-<header><h1>$title</h1><p>$about</p></header>
-<nav aria-label="Contents"><ul>$contents</ul></nav>
-<main>
-$sections
-</main>
-</body>
-</html>
-""")
 
 
 @dataclass(frozen=True)
@@ -60,7 +39,7 @@ def write_report(
     out: str | Path,
     split: str = "test",
     entities: Sequence[str] = (),
-    progress: Progress = lambda share: None,
+    progress: Progress = no_progress,
     sections: Sequence[Section] | None = None,
 ) -> Report:
     """Write a self-contained HTML page, and its plots as PNG in the folder ``<name>_files``.
@@ -117,10 +96,11 @@ def _page(
     parts = (_section(s, part) for s, part in zip(sections, contents, strict=True))
     date = datetime.now(UTC).date().isoformat()
     models = dict.fromkeys(run.config.model.name for run in context.runs)
-    return PAGE.substitute(
+    template, style = (_file(name) for name in ("page.html", "style.css"))
+    return Template(template).substitute(
         title=escape(f"{', '.join(models)} on {context.data.name}"),
         about=escape(f"Report of kgflow {version('kgflow')}, {date}."),
-        style=Path(__file__).with_name("style.css").read_text(encoding="utf-8"),
+        style=style,
         contents="".join(links),
         sections="\n".join(parts),
     )
@@ -130,3 +110,7 @@ def _section(section: Section, contents: Sequence[Content]) -> str:
     title = f"{section.id}-title"
     parts = [tag("h2", escape(section.title), id=title), *(c.html() for c in contents)]
     return tag("section", "\n".join(parts), id=section.id, **{"aria-labelledby": title})
+
+
+def _file(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from kgflow.analysis.comparison import Comparison
 from kgflow.analysis.plots.style import COLOURS
 from kgflow.analysis.report.content import Cells, Content, Paragraph, SideBySide, Table
-from kgflow.analysis.rules.rule import Progress
 from kgflow.data import Statistics, describe
 from kgflow.errors import KgflowError
-from kgflow.evaluation import Evaluation
+from kgflow.evaluation import Evaluation, Progress, no_progress
 from kgflow.runs.run import Run
 
 DEFAULT_ENTITIES = 5
@@ -54,7 +53,7 @@ class ReportContext:
             self.entities = np.argsort(-self.degree, kind="stable")[:DEFAULT_ENTITIES].tolist()
         self.evaluations: tuple[Evaluation, ...] = ()
 
-    def evaluate(self, progress: Progress = lambda share: None) -> None:
+    def evaluate(self, progress: Progress = no_progress) -> None:
         """Evaluate all runs on the split."""
 
         def part(share: float) -> None:

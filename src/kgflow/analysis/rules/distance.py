@@ -8,8 +8,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from kgflow.analysis.rules.rule import Progress, Rule, inverse
+from kgflow.analysis.rules.rule import Rule, inverse
 from kgflow.errors import KgflowError
+from kgflow.evaluation import Progress, no_progress
 from kgflow.flows import (
     Affine,
     Flow,
@@ -21,6 +22,7 @@ from kgflow.flows import (
     TorusNorm,
     Variable,
 )
+from kgflow.flows.points import on_circles
 from kgflow.models import FlowModel, Model
 
 MAX_ENTITIES = 2048
@@ -105,7 +107,7 @@ class RelationDistance:
         return self._image(self.f.forward(self.values[:, first][:, None]))
 
     def nearest(
-        self, heads: int, progress: Progress = lambda share: None
+        self, heads: int, progress: Progress = no_progress
     ) -> Iterator[tuple[int, Tensor, Tensor]]:
         """Yield each first relation with the nearest of the first `heads` relations as head.
 
@@ -200,17 +202,12 @@ def _function(model: Model, d: int) -> Function:
 def _chart(model: FlowModel) -> Callable[[Tensor], Tensor]:
     D = model.D
     if isinstance(D, MobiusRing):
-        return lambda x: _circles(_untwist(x, D.twist))
-    return _circles if isinstance(D, TorusNorm | TorusChord) else _reals
+        return lambda x: on_circles(_untwist(x, D.twist))
+    return on_circles if isinstance(D, TorusNorm | TorusChord) else _reals
 
 
 def _reals(x: Tensor) -> Tensor:
     return torch.view_as_real(x).flatten(-2) if x.is_complex() else x
-
-
-def _circles(x: Tensor) -> Tensor:
-    angle = 2 * math.pi * x
-    return torch.cat([angle.cos(), angle.sin()], dim=-1)
 
 
 def _untwist(x: Tensor, twist: float) -> Tensor:

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.analysis.rules.distance import RelationDistance
-from kgflow.analysis.rules.rule import Graph, Ids, Rule
+from kgflow.analysis.rules.rule import Graph, Rule, inverse
 from kgflow.data import Triples
+from kgflow.data.triples import Ids
 from kgflow.runs.predictor import Predictor
 
 MAX_TRIPLES = 200
@@ -58,9 +59,9 @@ class TripleClassifier:
 
     def classify(self, r: int, h: Ids, t: Ids) -> NDArray[np.bool_]:
         """Return whether (h, r, t) is classified as true, ``(N,)``."""
-        inverse = self.train.inverse(r)
+        back = inverse(r, self.train.relations)
         forward = self.score(r, h, t) >= self.threshold(r)
-        return forward & (self.score(inverse, t, h) >= self.threshold(inverse))
+        return forward & (self.score(back, t, h) >= self.threshold(back))
 
     def score(self, d: int, h: Ids, t: Ids) -> NDArray[np.float64]:
         """Return the scores of (h, d, t) for a relation or inverse relation d, ``(N,)``."""

@@ -1,20 +1,18 @@
 """Rules over relations, and their support and confidence in a graph."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kgflow.data import QueryIndex, Triples
+from kgflow.data.triples import Ids
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Ids = NDArray[np.int64]
-Progress = Callable[[float], None]
 KINDS = ("symmetric", "antisymmetric", "inverse", "implication", "composition")
 """Kinds of rules."""
 
@@ -201,10 +199,6 @@ class Graph:
         alike = np.minimum(share, share.T) >= min_overlap
         alike |= np.eye(len(size), dtype=bool)
         return alike.argmax(1)
-
-    def inverse(self, d: int) -> int:
-        """Return the id of the inverse of a relation."""
-        return inverse(d, self.relations)
 
 
 def _sparse(row: Ids, column: Ids, shape: tuple[int, int]) -> "csr_array":

@@ -9,8 +9,9 @@ import torch
 
 from kgflow.analysis.rules.distance import RelationDistance
 from kgflow.analysis.rules.evaluate import EvaluatedRule, RuleEvaluator
-from kgflow.analysis.rules.rule import KINDS, Graph, Progress, Rule, relation_name
+from kgflow.analysis.rules.rule import KINDS, Graph, Rule, inverse, relation_name
 from kgflow.errors import KgflowError, suggest
+from kgflow.evaluation import Progress, no_progress
 from kgflow.runs.run import Run
 
 if TYPE_CHECKING:
@@ -44,21 +45,20 @@ COLUMNS: dict[str, type] = {
     "body": str,
     "head": str,
 }
-"""Columns of `learned_rules`."""
+"""Columns of `rules_frame`."""
 
 
-def learned_rules(
+def find_rules(
     run: Run,
     relation: str | None = None,
     kind: str | None = None,
     k: int = 20,
     include_all: bool = False,
-    progress: Progress = lambda share: None,
-) -> "pl.DataFrame":
+    progress: Progress = no_progress,
+) -> list[EvaluatedRule]:
     """Find the rules that are true in the model or in the graph, k of each kind.
 
-    Columns as in `EvaluatedRule`, with kind, text, agreement, body and head of the rule. Rules are
-    sorted by descending model confidence.
+    Rules are sorted by descending model confidence; `rules_frame` makes a table of them.
 
     Args:
         run: trained run.
@@ -72,18 +72,6 @@ def learned_rules(
     Reference:
         Xiao, He, Cao: Knowledge Graph Embedding by Normalizing Flows, AAAI 2023, Proposition 6.
     """
-    return rules_frame(run, find_rules(run, relation, kind, k, include_all, progress))
-
-
-def find_rules(
-    run: Run,
-    relation: str | None = None,
-    kind: str | None = None,
-    k: int = 20,
-    include_all: bool = False,
-    progress: Progress = lambda share: None,
-) -> list[EvaluatedRule]:
-    """Find rules as `learned_rules` does, as objects."""
     if kind is not None and kind not in KINDS:
         hint = suggest(kind, KINDS) or f"; known are {', '.join(KINDS)}"
         raise KgflowError(f"unknown kind of rule '{kind}'{hint}")
@@ -98,7 +86,7 @@ def find_rules(
 
 
 def rules_frame(run: Run, rules: Sequence[EvaluatedRule]) -> "pl.DataFrame":
-    """Return evaluated rules as a table."""
+    """Return evaluated rules as a table: kind, rule and body in words, and its measures."""
     import polars as pl
 
     names = run.data.relations.names
@@ -110,7 +98,7 @@ def evaluate_candidates(
     relation: int | None = None,
     kinds: Sequence[str] = KINDS,
     include_all: bool = False,
-    progress: Progress = lambda share: None,
+    progress: Progress = no_progress,
 ) -> Iterator[EvaluatedRule]:
     """Evaluate all candidate rules of these kinds that contain a relation."""
     graph, R = evaluator.known, evaluator.known.relations
@@ -195,7 +183,7 @@ def without_equivalents(rules: list[Rule], graph: Graph) -> Iterator[Rule]:
     for rule in rules:
         (first, second), head = rule.body, rule.head
         forward = (same[first], same[second], same[head])
-        backward = tuple(same[graph.inverse(d)] for d in (second, first, head))
+        backward = tuple(same[inverse(d, graph.relations)] for d in (second, first, head))
         key = min(forward, backward)
         if key not in seen and rule.body == forward[:2]:
             seen.add(key)

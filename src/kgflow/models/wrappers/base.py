@@ -3,8 +3,8 @@
 from torch import Tensor, nn
 
 from kgflow.errors import KgflowError
-from kgflow.flows import Keys, PairwiseSimilarity, Query
-from kgflow.models.base import Model, PairwiseInteraction
+from kgflow.flows import Keys, PairwiseInteraction, Query
+from kgflow.models.base import Model
 from kgflow.models.embedding import Embedding
 
 
@@ -29,7 +29,7 @@ class Wrapper(Model):
         return self.model.relation
 
     @property
-    def interaction_function(self) -> PairwiseInteraction | PairwiseSimilarity | None:
+    def interaction_function(self) -> PairwiseInteraction | None:
         return self.model.interaction_function
 
     @property

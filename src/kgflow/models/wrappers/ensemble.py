@@ -62,8 +62,24 @@ class Ensemble(Model, register=False):
             h: head embeddings, ``(B, w)``.
             r: embeddings of relations and of their inverse relations side by side, ``(B, 2v)``.
         """
+        found = self._queries(h, r)
+        Q = torch.cat([query.Q for query in found], dim=1)
+        return Query(Q / len(found), torch.stack([query.a for query in found]).mean(0))
+
+    @torch.no_grad()
+    def member_scores(self, h: Tensor, r: Tensor) -> Tensor:
+        """Score all entities by each model, for queries of ids ``(B,)``: ``(k, B, E)``."""
+        pair = [self.relation(r), self.relation(self.inverse_ids(r))]
+        queries = self._queries(self.entity(h), torch.cat(pair, dim=-1))
+        tables = self.entity.split(self.entity.weight)
+        keys = [model.encode_keys(t) for model, t in zip(self._models(), tables, strict=True)]
+        pairs = zip(queries, keys, strict=True)
+        return torch.stack([q.Q @ k.K.T + q.a[:, None] + k.b for q, k in pairs])
+
+    def _queries(self, h: Tensor, r: Tensor) -> list[Query]:
+        """Encode queries by each model; arguments as in `encode_query`."""
         there, back = (self.relation.split(x) for x in r.chunk(2, dim=-1))
-        found = [
+        return [
             model.encode_query(
                 x, torch.cat([y, z], dim=-1) if isinstance(model, Bidirectional) else y
             )
@@ -71,8 +87,6 @@ class Ensemble(Model, register=False):
                 self._models(), self.entity.split(h), there, back, strict=True
             )
         ]
-        Q = torch.cat([query.Q for query in found], dim=1)
-        return Query(Q / len(found), torch.stack([query.a for query in found]).mean(0))
 
     def encode_query_ids(self, h: Tensor, r: Tensor) -> Query:
         pair = [self.relation(r), self.relation(self.inverse_ids(r))]

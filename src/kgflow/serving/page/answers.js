@@ -1,7 +1,7 @@
 // Ranked answers with probability, certainty and explanation.
 
 import { post } from "/page/api.js";
-import { el, entityLink, number, relationLink } from "/page/dom.js";
+import { el, entityLink, relationLink } from "/page/dom.js";
 
 /** A list of answers of `/v1/predict`; `title` returns the heading of an answer. */
 export function answers(rows, title = answerLink) {
@@ -15,7 +15,6 @@ export function answerLink(row) {
 }
 
 function line(row, title) {
-  const probability = `${(100 * row.probability).toFixed(row.probability < 0.0995 ? 1 : 0)} %`;
   const box = el("div", { class: "explanation", hidden: true });
   return el("div", { class: "answer" },
     el("div", { class: "what" }, title(row)),
@@ -24,15 +23,28 @@ function line(row, title) {
       row.trained ? null : el("span", { class: "badge", title: "Not in the training split" }, "untrained"),
       explainButton(row, box)),
     el("div", { class: "measure" },
-      el("meter", { min: 0, max: 1, value: row.probability, "aria-label": `probability ${probability}` }),
-      el("span", {}, probability), row.certainty === null ? null : certainty(row)),
+      ...probability(row), row.certainty === null ? null : certainty(row)),
+    row.note === null ? null : el("p", { class: "note" }, row.note),
     box);
 }
 
-/** The certainty of the answer: its percentile among all entities, or relations. */
+/** The probability that a fact is true; known facts are not in doubt. */
+function probability(row) {
+  if (row.known) return [el("span", {}, "known")];
+  if (row.probability === null) return [el("span", { class: "soft" }, "probability unknown")];
+  const text = percent(row.probability);
+  return [el("meter", { min: 0, max: 1, value: row.probability, "aria-label": `probability ${text}` }), el("span", {}, `${text}, ${row.trust}`)];
+}
+
+function percent(p) {
+  if (p < 0.0005) return "< 0.1 %";
+  return p > 0.995 ? "> 99 %" : `${(100 * p).toFixed(p < 0.0995 ? 1 : 0)} %`;
+}
+
+/** The certainty of the answer: its percentile among entities like it, or among relations. */
 function certainty(row) {
-  const title = `Entropy change H(f(x0)) − H(x0) of the answer: ${number(row.uncertainty, 4)} nats; lower is more certain`;
-  return el("span", { title }, `certainty ${Math.round(row.certainty)} %`);
+  const title = "How narrow the distribution of the answer is, compared with entities of its type or degree";
+  return el("span", { title }, `more certain than ${Math.round(row.certainty)} %`);
 }
 
 function explainButton(row, box) {

@@ -1,6 +1,7 @@
 // Routing: the view of each path; links and the back button work without reloading.
 
 import { getRun, RequestError, saveToken } from "/page/api.js";
+import { ask } from "/page/ask.js";
 import { query } from "/page/query.js";
 import { el, pageUrl } from "/page/dom.js";
 import { entity } from "/page/entity.js";
@@ -9,7 +10,7 @@ import { map } from "/page/map.js";
 import { relation, relations } from "/page/relation.js";
 import { search } from "/page/search.js";
 
-const PAGES = { "/": home, "/entity": entity, "/relation": relation, "/relations": relations, "/query": query, "/map": map };
+const PAGES = { "/": home, "/entity": entity, "/relation": relation, "/relations": relations, "/query": query, "/ask": ask, "/map": map };
 const main = document.getElementById("main");
 let requests = 0;
 

@@ -23,8 +23,8 @@ export async function entity({ parameters }) {
       found.trained ? null : el("p", { class: "bad" }, "This entity is not in the training split: its predictions are not reliable."),
       statistics([
         ["known facts", found.triple_count],
-        ["entropy change (nats)", found.uncertainty === null ? null : number(found.uncertainty)],
-        ["certainty", found.certainty === null ? null : `${Math.round(found.certainty)} %`],
+        ["certainty", found.certainty === null ? null
+          : `more certain than ${Math.round(found.certainty)} % of ${found.certainty_among}`],
       ]),
       el("div", { class: "stack" },
         el("div", { class: "two" },
@@ -32,7 +32,7 @@ export async function entity({ parameters }) {
             el("h2", { id: "known" }, "Known facts"), known(found)),
           el("section", { class: "card", "aria-labelledby": "predicted" },
             el("h2", { id: "predicted" }, "Predicted facts"),
-            el("p", { class: "note" }, "The most probable facts that are not in the graph."),
+            el("p", { class: "note" }, "The most probable facts that are not in the graph, each with the probability that it is true."),
             answers(suggested.answers, tripleText))),
         el("section", { class: "card", "aria-labelledby": "near" },
           el("h2", { id: "near" }, "Nearest neighbours"),

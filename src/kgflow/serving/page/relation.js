@@ -16,7 +16,7 @@ export async function relations() {
         ["facts", (r) => number(r.count), true],
         ["tails per head", (r) => number(r.tails_per_head), true],
         ["heads per tail", (r) => number(r.heads_per_tail), true],
-        ["entropy change (nats)", (r) => number(r.uncertainty), true],
+        ["certainty (percentile)", (r) => (r.certainty === null ? "–" : Math.round(r.certainty)), true],
       ], [...rows].sort((a, b) => b.count - a.count))),
     ],
   };
@@ -32,7 +32,7 @@ export async function relation({ parameters }) {
       el("h1", {}, found.name),
       statistics([
         ["facts", found.count], ["category", found.category], ["tails per head", found.tails_per_head],
-        ["heads per tail", found.heads_per_tail], ["entropy change (nats)", found.uncertainty],
+        ["heads per tail", found.heads_per_tail], ["certainty (percentile)", found.certainty === null ? null : Math.round(found.certainty)],
       ]),
       el("p", {}, el("a", { href: pageUrl("/query", { relation: found.name }) }, "Query this relation")),
       el("div", { class: "stack" },

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from kgflow.data import QueryIndex
-from kgflow.kernels import BLOCK, AutogradKeys, KeyEncoder, LossKernel, Targets, differentiable_loss
+from kgflow.kernels import BLOCK, AutogradKeys, KeyEncoder, LossKernel, Targets
 from kgflow.training.batches import Batch
 from kgflow.training.key_maps import key_map
 from kgflow.training.losses.base import QueryLoss
-from kgflow.training.losses.confidence import WEIGHTED, Confidence
+from kgflow.training.losses.confidence import Confidence, as_soft_labels, as_weights
 from kgflow.training.row_updates import Update
 
 
@@ -33,11 +33,6 @@ class AllEntities(QueryLoss):
     @abstractmethod
     def kernel(self, keys: KeyEncoder) -> LossKernel:
         """Return the kernel that computes the loss."""
-
-    def __call__(self, batch: Batch) -> Tensor:
-        Q, a = self.query(self.model.entity(self.tensor(batch.h)), self.tensor(batch.r))
-        kernel = self.kernel(AutogradKeys(self.model.encode_keys))
-        return differentiable_loss(Q, a, self.model.entity.weight, kernel, self.targets(batch))
 
     def backward(
         self, batch: Batch, value: bool = True, update: Update | None = None
@@ -65,7 +60,7 @@ class AllEntities(QueryLoss):
 
 
 def triple_targets(
-    index: QueryIndex, batch: Batch, like: Tensor, confidence: Confidence = WEIGHTED
+    index: QueryIndex, batch: Batch, like: Tensor, confidence: Confidence = as_weights
 ) -> Targets:
     """Return the kernel's c of queries and y, e of their facts, divided by the batch size.
 
@@ -80,9 +75,11 @@ def triple_targets(
         tensor([0.6667, 0.3333])
     """
     size, share = len(batch), None
-    if confidence.labels_queries and batch.weight is not None:
+    if batch.weight is None:
+        confidence = as_weights  # of one
+    elif confidence is as_soft_labels:
         batch, share = batch.with_all_tails(index)
-    found = confidence(batch.row, batch.weight, len(batch.h), index.entities)
+    found = confidence(batch.row, batch.weights(), len(batch.h), index.entities)
     c, y = (found.c, found.y) if share is None else (found.c * share, found.y * share[batch.row])
     C, Y = (torch.from_numpy(x / size).to(like) for x in (c, y))
     e = None if found.e is None else torch.from_numpy(found.e / size).to(like)

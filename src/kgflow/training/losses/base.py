@@ -69,7 +69,7 @@ class Facts(NamedTuple):
 
 @dataclass(eq=False)
 class Loss(ABC):
-    """A differentiable function of the model and of a batch of training facts.
+    """A function of the model and of a batch of training facts, with its gradient.
 
     Args:
         model: Model to train.
@@ -80,23 +80,17 @@ class Loss(ABC):
     index: QueryIndex
 
     @abstractmethod
-    def __call__(self, batch: Batch) -> Tensor:
-        """Return the loss of a batch, a scalar that autograd can differentiate."""
-
-    @abstractmethod
     def backward(
         self, batch: Batch, value: bool = True, update: Update | None = None
     ) -> float | None:
         """Set the gradients of all parameters, and return the loss if `value` is true.
 
-        Equal to calling and differentiating, only faster. With `update`, the entity embeddings are
-        updated at once and get no gradient.
+        With `update`, the entity embeddings are updated at once and get no gradient.
         """
 
     def facts(self, batch: Batch) -> Facts:
         """Return the facts of a batch one by one."""
-        weight = np.ones(len(batch)) if batch.weight is None else batch.weight.astype(np.float64)
-        weights = torch.from_numpy(weight / len(batch)).to(self.model.entity.weight)
+        weights = torch.from_numpy(batch.weights() / len(batch)).to(self.model.entity.weight)
         h, r = self.tensor(batch.h[batch.row]), self.tensor(batch.r[batch.row])
         return Facts(h, r, self.tensor(batch.tail), weights)
 

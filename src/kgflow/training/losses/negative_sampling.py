@@ -1,7 +1,7 @@
 """Losses of true triples against corrupted ones: margin ranking and self-adversarial sampling."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
@@ -25,29 +25,24 @@ TRIES = 5
 """How often corrupted triples that are true are drawn again."""
 
 
-class Corruption(ABC):
-    """Probability that a corrupted triple replaces the head rather than the tail."""
+Corruption = Callable[[QueryIndex], Tensor]
+"""Probability that a corrupted triple replaces the head rather than the tail, for each relation.
 
-    @abstractmethod
-    def head_probability(self, index: QueryIndex) -> Tensor:
-        """Return the probability for each relation, inverse relations included, ``(R,)``."""
+Inverse relations are included: ``(R,)``.
+"""
 
 
-class CorruptTails(Corruption):
+def corrupt_tails(index: QueryIndex) -> Tensor:
     """Replace tails only: heads are the tails of inverse relations."""
-
-    def head_probability(self, index: QueryIndex) -> Tensor:
-        return torch.zeros(index.relations)
+    return torch.zeros(index.relations)
 
 
-class CorruptBoth(Corruption):
+def corrupt_both(index: QueryIndex) -> Tensor:
     """Replace head and tail equally often, so that (h', r, t) itself is scored."""
-
-    def head_probability(self, index: QueryIndex) -> Tensor:
-        return torch.full((index.relations,), 0.5)
+    return torch.full((index.relations,), 0.5)
 
 
-class Bernoulli(Corruption):
+def bernoulli(index: QueryIndex) -> Tensor:
     r"""Replace the side for which a random entity is less likely to be a true answer.
 
     .. math:: P(\text{head}) = \frac{\mathrm{tph}}{\mathrm{tph} + \mathrm{hpt}}
@@ -60,25 +55,21 @@ class Bernoulli(Corruption):
     Example:
         >>> from kgflow.data import Triples
         >>> index = QueryIndex.build(Triples.of([(0, 0, 1), (0, 0, 2), (0, 0, 3)]), 4, 1)
-        >>> Bernoulli().head_probability(index)  # one head of three tails, and the inverse
+        >>> bernoulli(index)  # one head of three tails, and the inverse
         tensor([0.7500, 0.2500])
     """
-
-    def head_probability(self, index: QueryIndex) -> Tensor:
-        queries = np.bincount(index.r, minlength=index.relations)
-        triples = np.bincount(index.r, weights=index.counts, minlength=index.relations)
-        tph = triples / np.maximum(queries, 1)
-        hpt = np.roll(tph, index.relations // 2)  # of r it is that of the inverse relation
-        return torch.from_numpy(tph / np.maximum(tph + hpt, 1)).float()
+    queries = np.bincount(index.r, minlength=index.relations)
+    triples = np.bincount(index.r, weights=index.counts, minlength=index.relations)
+    tph = triples / np.maximum(queries, 1)
+    hpt = np.roll(tph, index.relations // 2)  # of r it is that of the inverse relation
+    return torch.from_numpy(tph / np.maximum(tph + hpt, 1)).float()
 
 
-CORRUPTIONS: dict[str, type[Corruption]] = {
-    "tails": CorruptTails,
-    "both": CorruptBoth,
-    "bernoulli": Bernoulli,
+CORRUPTIONS: dict[str, Corruption] = {
+    "tails": corrupt_tails,
+    "both": corrupt_both,
+    "bernoulli": bernoulli,
 }
-
-CORRUPT_TAILS = CorruptTails()
 
 
 class NegativeSamplingSettings(WeightSettings, MarginSettings):
@@ -86,8 +77,13 @@ class NegativeSamplingSettings(WeightSettings, MarginSettings):
 
     num_negatives: Annotated[Count, Field(description="Corrupted triples per true triple.")] = 64
     corruption: Literal["tails", "both", "bernoulli"] = Field(
-        default="tails", description="Side of a triple that is corrupted."
+        default="tails", description="Entity that is replaced: the tail, either, or by Bernoulli."
     )
+
+    def arguments(self) -> tuple[float, float, float, int, Corruption]:
+        """Return the arguments of the loss behind the model and the queries."""
+        corruption, dropout = CORRUPTIONS[self.corruption], (self.dropout, self.query_dropout)
+        return (self.margin, *dropout, self.num_negatives, corruption)
 
 
 class MarginRankingSettings(NegativeSamplingSettings):
@@ -96,9 +92,7 @@ class MarginRankingSettings(NegativeSamplingSettings):
     name: Literal["margin-ranking"] = "margin-ranking"
 
     def build(self, model: Model, index: QueryIndex) -> "MarginRanking":
-        corruption, dropout = CORRUPTIONS[self.corruption](), (self.dropout, self.query_dropout)
-        index = weighted(index, self.confidence)
-        return MarginRanking(model, index, self.margin, *dropout, self.num_negatives, corruption)
+        return MarginRanking(model, weighted(index, self.confidence), *self.arguments())
 
 
 class SelfAdversarialSettings(NegativeSamplingSettings):
@@ -106,14 +100,12 @@ class SelfAdversarialSettings(NegativeSamplingSettings):
 
     name: Literal["self-adversarial"] = "self-adversarial"
     adversarial_temperature: Annotated[
-        float, Field(ge=0, description="Weight α of scores in the choice of negatives.")
+        float, Field(ge=0, description="Temperature α of the weights of negatives.")
     ] = 1.0
 
     def build(self, model: Model, index: QueryIndex) -> "SelfAdversarial":
-        corruption, dropout = CORRUPTIONS[self.corruption](), (self.dropout, self.query_dropout)
-        index = weighted(index, self.confidence)
-        given = (self.margin, *dropout, self.num_negatives, corruption)
-        return SelfAdversarial(model, index, *given, self.adversarial_temperature)
+        arguments = (*self.arguments(), self.adversarial_temperature)
+        return SelfAdversarial(model, weighted(index, self.confidence), *arguments)
 
 
 class Corrupted(NamedTuple):
@@ -137,7 +129,7 @@ class NegativeSampling(SampledLoss[Corrupted]):
     """
 
     num_negatives: int = 64
-    corruption: Corruption = CORRUPT_TAILS
+    corruption: Corruption = corrupt_tails
 
     @abstractmethod
     def compare(self, true: Tensor, false: Tensor) -> Tensor:
@@ -148,7 +140,7 @@ class NegativeSampling(SampledLoss[Corrupted]):
         facts = self.facts(batch)
         shape, device = (len(facts.h), self.num_negatives), facts.h.device
         entity = torch.randint(self.index.entities, shape, device=device)
-        head = self.corruption.head_probability(self.index).to(device)[facts.r]
+        head = self.corruption(self.index).to(device)[facts.r]
         sample = Corrupted(facts, entity, torch.rand(shape, device=device) < head[:, None])
         row, column = torch.ones_like(sample.head).nonzero(as_tuple=True)
         for _ in range(TRIES):

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-import numpy as np
 import torch
 from pydantic import Field
 
@@ -25,9 +24,9 @@ from kgflow.training.losses.all_entities import AllEntities, triple_targets
 from kgflow.training.losses.base import MarginSettings
 from kgflow.training.losses.confidence import (
     CONFIDENCES,
-    WEIGHTED,
     Confidence,
     WeightSettings,
+    as_weights,
     weighted,
 )
 
@@ -39,10 +38,10 @@ class OneVsAllSettings(MarginSettings):
 
     name: Literal["one-vs-all"] = "one-vs-all"
     gradient: Literal["exact", "sampled"] = Field(
-        default="exact", description="Gradient of the scores: exact, or an unbiased sample of it."
+        default="exact", description="Gradient by the scores: exact, or unbiased from a sample."
     )
     confidence: Literal["ignore", "weight", "soft-label", "regression"] = Field(
-        default="weight", description="Use of confidences of triples: weights, labels, or none."
+        default="weight", description="Use of confidences of triples: as weights, labels, or none."
     )
 
     def build(self, model: Model, index: QueryIndex) -> "OneVsAll":
@@ -53,7 +52,7 @@ class OneVsAllSettings(MarginSettings):
             self.dropout,
             self.query_dropout,
             score_gradient=GRADIENTS[self.gradient](),
-            confidence=CONFIDENCES[self.confidence](),
+            confidence=CONFIDENCES[self.confidence],
         )
 
 
@@ -76,7 +75,7 @@ class OneVsAll(AllEntities):
     """
 
     score_gradient: ScoreGradient | None = None
-    confidence: Confidence = WEIGHTED
+    confidence: Confidence = as_weights
 
     def targets(self, batch: Batch) -> Targets:
         return triple_targets(self.index, batch, self.model.entity.weight, self.confidence)
@@ -131,8 +130,7 @@ class KvsAll(AllEntities):
         """
         batch, share = batch.with_all_tails(self.index)
         share /= share.sum()
-        weight = 1.0 if batch.weight is None else batch.weight.astype(np.float64)
-        labels = (1 - self.label_smoothing) * weight * share[batch.row]
+        labels = (1 - self.label_smoothing) * batch.weights() * share[batch.row]
         c, y = (torch.from_numpy(x).to(self.model.entity.weight) for x in (share, labels))
         return Targets(c, self.tensor(batch.row), self.tensor(batch.tail), y)
 

@@ -36,9 +36,6 @@ class SampledLoss(QueryLoss, Generic[D]):
     def parts(self, sample: D, entity: Lookup) -> Iterator[Tensor]:
         """Yield scalars whose sum is the loss, each differentiated before the next is made."""
 
-    def __call__(self, batch: Batch) -> Tensor:
-        return torch.stack(list(self.parts(self.draw(batch), self.model.entity))).sum()
-
     def backward(
         self, batch: Batch, value: bool = True, update: Update | None = None
     ) -> float | None:

@@ -15,7 +15,15 @@ from kgflow.training.row_updates import Lookup, Rows, Update
 
 
 class Term(ABC):
-    """A weighted sum over the facts of a batch."""
+    """A weighted sum over the facts of a batch.
+
+    Args:
+        model: Model to train.
+        weight: Factor λ of the term.
+    """
+
+    def __init__(self, model: Model, weight: float) -> None:
+        self.model, self.weight = model, weight
 
     @abstractmethod
     def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
@@ -28,12 +36,6 @@ class Sum(Loss):
     def __init__(self, loss: Loss, terms: Sequence[Term]) -> None:
         super().__init__(loss.model, loss.index)
         self.loss, self.terms = loss, terms
-
-    def __call__(self, batch: Batch) -> Tensor:
-        facts, total = self.facts(batch), self.loss(batch)
-        for term in self.terms:
-            total = total + torch.stack(list(term.parts(facts, self.model.entity))).sum()
-        return total
 
     def backward(
         self, batch: Batch, value: bool = True, update: Update | None = None
@@ -85,15 +87,10 @@ class RelationPrediction(Term):
     the mean over the triples of the batch. Models that implement `score_relations` score all
     relations in one matrix product.
 
-    λ is the `weight`.
-
     Reference:
         Chen, Minervini, Riedel, Stenetorp: Relation Prediction as an Auxiliary Training Objective
         for Improving Multi-Relational Graph Representations, AKBC 2021.
     """
-
-    def __init__(self, model: Model, weight: float) -> None:
-        self.model, self.weight = model, weight
 
     def parts(self, facts: Facts, entity: Lookup) -> Iterator[Tensor]:
         for low, high in blocks(len(facts.h), self._size()):

@@ -123,7 +123,8 @@ class PredictionSets(Section):
 
 def _coverages(context: ReportContext, i: int) -> list[Result]:
     run, ranking = context.runs[i], context.evaluations[i].ranking
-    return [coverage_of_ranks(ranking, run.conformal(c), c).to_dict() for c in COVERAGES]
+    found = [(c, run.conformal(c, nonconformity="rank")) for c in COVERAGES]
+    return [coverage_of_ranks(ranking, conformal, c).to_dict() for c, conformal in found]
 
 
 def _coverage_plot(name: str, i: int, split: str, results: list[Result]) -> Plot:

@@ -1,0 +1,1 @@
+"""Models of kgflow in other libraries."""

@@ -1,0 +1,1 @@
+"""Queries of several hops: their language, trees, probabilities and answers."""

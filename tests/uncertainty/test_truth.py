@@ -1,0 +1,96 @@
+"""The probability that a triple is true is a frequency, although most missing ones are unmarked."""
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from graphs import random_graph, random_model
+from kgflow.data import QueryIndex, Triples
+from kgflow.evaluation import Scorer
+from kgflow.uncertainty import Evidence, MissingAnswers, TruthModel, sample_triples
+
+ENTITIES = 400
+
+
+def capitals_and_members(seed=0):
+    """Facts of a functional relation 0 and of a relation 1 with many answers, in random order."""
+    rng = np.random.default_rng(seed)
+    capitals = [(h, 0, ENTITIES - 1 - h) for h in range(150)]
+    members = [(h, 1, t) for h in range(0, 40, 2) for t in rng.choice(ENTITIES, 60, replace=False)]
+    facts = np.array(capitals + members)
+    return Triples.of(facts[rng.permutation(len(facts))].tolist())
+
+
+def index(triples):
+    return QueryIndex.build(triples, ENTITIES, 2)
+
+
+def test_a_functional_relation_with_its_answer_misses_none():
+    facts = capitals_and_members()
+    missing = MissingAnswers.fit(index(facts.take(slice(150, None))), index(facts.take(slice(150))))
+    share = 150 / (len(facts) - 150)
+    empty, full = missing.expected(np.array([0, 0]), np.array([0, 1]))
+    assert full < 0.02 < empty
+    # With n known answers, n times the share of removed facts is missing.
+    found = missing.expected(np.array([1, 1]), np.array([50, 60]))
+    assert found == pytest.approx(np.array([50, 60]) * share, rel=0.3)
+
+
+def test_relations_without_evidence_get_the_mean_of_their_like():
+    facts = capitals_and_members()
+    known, removed = facts.take(slice(150, None)), facts.take(slice(150))
+    rare = Triples.of([(0, 2, 1), (1, 2, 2)])
+    both = Triples.concatenate([known, rare])
+    missing = MissingAnswers.fit(*(QueryIndex.build(x, ENTITIES, 3) for x in (both, removed)))
+    assert missing.facts[2] == 0
+    of_rare, of_capitals = missing.expected(np.array([2, 0]), np.array([1, 1]))
+    assert of_rare == pytest.approx(of_capitals, abs=0.02)
+
+
+def test_the_sample_stands_for_all_triples_that_are_not_known():
+    data = random_graph(entities=60, facts=400, held_out=40)
+    known, removed = data.queries("train"), data.queries("valid")
+    sample = sample_triples(Scorer(random_model("nfe-1", data), known), removed, queries=90)
+    assert not known.contains(sample.h, sample.r, sample.t).any()
+    truth = data.queries("valid").contains(sample.h, sample.r, sample.t)
+    assert (truth == sample.removed).all()
+    total = 60 * 60 * len(data.relations) - len(data.train)
+    assert sample.weight.sum() == pytest.approx(total, rel=0.02)
+    assert sample.weight[sample.removed].sum() == pytest.approx(len(data.valid), rel=0.1)
+
+
+def simulate(rng, size, marked):
+    """Evidence for triples, whether they are marked as removed, and whether they are missing."""
+    r, x = rng.integers(0, 2, size), rng.normal(-3, 2.5, (size, 2))
+    true = rng.random(size) < expit(0.9 * x[:, 0] + 0.4 * x[:, 1] + 1.0 * r)
+    marks = true & (rng.random(size) < marked)
+    # Known answers say nothing here.
+    return Evidence(r, x, np.ones((size, 2), dtype=int), np.zeros((size, 2))), marks, true
+
+
+def test_probabilities_are_those_of_missing_triples_not_of_marked_ones():
+    rng = np.random.default_rng(0)
+    # As many are missing as are marked, and the others are known: they are not in the sample.
+    evidence, marked, true = simulate(rng, 60_000, 0.5)
+    missing = MissingAnswers.fit(index(capitals_and_members()), index(Triples.of([(0, 0, 1)])))
+    found = TruthModel.fit(evidence, marked, np.ones(len(marked)), 1.0, missing)
+    fresh, marked, true = simulate(rng, 60_000, 0.5)
+    missing_now = true & ~marked
+    p = expit(found.log_odds(Evidence(*(x[~marked] for x in fresh))))
+    kept = p > 0.01
+    bins = (10 * p[kept]).astype(int)
+    gap = np.bincount(bins, p[kept] - missing_now[~marked][kept])
+    assert np.abs(gap).sum() / kept.sum() < 0.02
+
+
+def test_it_increases_strictly_with_the_score_of_either_query():
+    rng = np.random.default_rng(1)
+    evidence, marked, _ = simulate(rng, 5_000, 0.5)
+    missing = MissingAnswers.fit(index(capitals_and_members()), index(Triples.of([(0, 0, 1)])))
+    found = TruthModel.fit(evidence, marked, np.ones(len(marked)), 1.0, missing)
+    grid, one = np.linspace(-12, 8, 200), np.ones((200, 2), dtype=int)
+    for side in (0, 1):
+        odds = np.full((200, 2), logit(0.1))
+        odds[:, side] = grid
+        assert (np.diff(expit(found.log_odds(Evidence(one[:, 0], odds, one, 0.0 * one)))) > 0).all()
+    assert TruthModel.model_validate_json(found.model_dump_json()) == found
