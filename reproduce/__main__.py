@@ -25,6 +25,7 @@ from reproduce.running import collect, run_plans
 from reproduce.small import SmallStudy
 from reproduce.study import SCALES, Options, Study
 from reproduce.uncertainty import UncertaintyStudy
+from reproduce.updates import UpdatesStudy
 
 STUDIES: dict[str, type[Study]] = {
     study.name: study
@@ -43,6 +44,7 @@ STUDIES: dict[str, type[Study]] = {
         PredictionSetsStudy,
         PresetsStudy,
         QuestionsStudy,
+        UpdatesStudy,
     )
 }
 

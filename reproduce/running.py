@@ -34,9 +34,11 @@ class Plan:
         seed: random seed.
         scale: scale of the dimension, of tables of the paper.
         values: all settings of the run; a run with other settings is refused. None of an ensemble.
-        needs: runs that an ensemble is made of.
+        needs: runs that an ensemble is made of, or that the run starts from.
         words: command after ``python -m``, to which ``--out`` and the run directory are added; None
             for a training of `values`.
+        make: function that makes the run in a directory, from the directory of all runs; None for
+            a command.
     """
 
     study: str
@@ -46,6 +48,7 @@ class Plan:
     values: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
     needs: tuple["Plan", ...] = field(default=(), compare=False, repr=False)
     words: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    make: Callable[[Path, Path], None] | None = field(default=None, compare=False, repr=False)
 
     @property
     def id(self) -> str:
@@ -147,6 +150,11 @@ def _read(plan: Plan, directory: Path) -> Record | None:
 def _make(plan: Plan, directory: Path, jobs: int, progress: Callable[[str], None]) -> None:
     run = plan.run(directory)
     run.parent.mkdir(parents=True, exist_ok=True)
+    if plan.make is not None:
+        progress(f"{plan.study} {plan.name}")
+        plan.make(run, directory)
+        write_atomic(run / PROVENANCE, json.dumps(provenance()).encode())
+        return
     if plan.words:
         # The whole command is measured, so what was interrupted begins again.
         words = [*plan.words, "--out", str(run), *(["--force"] if run.exists() else [])]
@@ -201,7 +209,7 @@ def _check(plan: Plan, record: Record) -> None:
                 f"{source} was trained with {name} = {found!r}, but the row now has {wanted!r}"
                 f"{' and more differs' * (len(differ) > 1)}: remove it to train again"
             )
-    if plan.needs:
+    if plan.needs and plan.make is None:
         members = [member.model_dump(exclude={"run"}) for member in config.model.members]
         needs = [need.values or {} for need in plan.needs]
         if members != [{k: v for k, v in values.items() if k != "data"} for values in needs]:

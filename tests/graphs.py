@@ -10,7 +10,7 @@ from kgflow.data import Dataset, Triples, Vocabulary
 from kgflow.models import MODELS, variants
 from kgflow.models.listing import label
 from kgflow.training import Batch, KvsAll, Softmax, Sum
-from kgflow.training.losses.softmax import SampledLoss
+from kgflow.training.losses.sampled import SampledLoss
 
 VARIANTS = {label(name, chosen): (name, chosen) for name in MODELS for chosen in variants(name)}
 """Name and options of every variant of every model, by a label such as "transe norm=l1"."""

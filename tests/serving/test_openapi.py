@@ -25,6 +25,7 @@ PATHS = {
     ("GET", "/v1/plots/densities"),
     ("GET", "/v1/plots/rules"),
     ("GET", "/v1/plots/map"),
+    ("POST", "/v1/reload"),
     ("GET", "/v1/run"),
     ("GET", "/v1/metrics"),
     ("GET", "/v1/health"),

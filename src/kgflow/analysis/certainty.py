@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from kgflow.data import describe
 from kgflow.errors import KgflowError
 from kgflow.models import triple_entropy
-from kgflow.runs.certainty import percentile
 from kgflow.runs.run import Run
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def relation_uncertainty(run: Run) -> "pl.DataFrame":
     frame = pl.DataFrame(
         {
             "relation": [r.name for r in statistics],
-            "certainty": percentile(-forward),
+            "certainty": run.predictor.certainties["relation"],
             "entropy_change": forward,
             "per_coordinate": forward / run.model.dim,
             "inverse": inverse,

@@ -19,6 +19,7 @@ from kgflow.cli.serve import serve
 from kgflow.cli.train import TrainCommand, train
 from kgflow.cli.tune import tune
 from kgflow.cli.uncertainty import uncertainty
+from kgflow.cli.update import update
 
 
 class Program(TyperGroup):
@@ -64,6 +65,7 @@ for panel, command in (
     (INSPECT, rules),
     (INSPECT, uncertainty),
     (INSPECT, report),
+    (TRAIN, update),
     (USE, serve),
     (USE, export),
     (TRAIN, tune),

@@ -70,12 +70,17 @@ def serve(
     network.check_token()
     opened = Run.open(run, device)
     try:
-        from kgflow.search.saved_index import select_search
+        from kgflow.search.saved_index import SelectedSearch, select_search
         from kgflow.serving.app import create_app
         from kgflow.serving.server import listen, serve, server_url
     except ModuleNotFoundError as error:
         raise KgflowError(f"serving needs {error.name}: install kgflow[serve]") from None
     with listen(network.host, network.port) as listening:
+
+        def load() -> tuple[Run, SelectedSearch]:
+            run_again = Run.open(run, device)
+            return run_again, select_search(run_again, search.index, search.min_recall)
+
         with progress_bar("indexing") as progress:
             selected = select_search(opened, search.index, search.min_recall, progress)
         app = create_app(
@@ -85,6 +90,7 @@ def serve(
             cors_origins=network.cors or (),
             hosts=network.accepted_hosts,
             max_queue=network.max_queue,
+            load=load,
         )
         url = server_url(listening)
         if json:

@@ -7,6 +7,8 @@ from kgflow.data.catalog import list_datasets
 from kgflow.data.columns import Columns
 from kgflow.data.dataset import SPLITS, Dataset, save
 from kgflow.data.downloads import download
+from kgflow.data.extension import Extension, extend, triples_frame
+from kgflow.data.files import read_labels, read_types
 from kgflow.data.iri import RdfOptions, short_name
 from kgflow.data.loading import import_files, load, read_triples
 from kgflow.data.query_index import QueryIndex
@@ -20,6 +22,7 @@ __all__ = [
     "SPLITS",
     "Columns",
     "Dataset",
+    "Extension",
     "QueryIndex",
     "RdfOptions",
     "RelationStatistics",
@@ -29,13 +32,17 @@ __all__ = [
     "Vocabulary",
     "describe",
     "download",
+    "extend",
     "import_files",
     "k_core",
     "list_datasets",
     "load",
+    "read_labels",
     "read_triples",
+    "read_types",
     "resplit",
     "save",
     "short_name",
     "split_validation",
+    "triples_frame",
 ]

@@ -132,7 +132,7 @@ def dataset_from_frames(name: str, frames: Mapping[str, pl.DataFrame]) -> Datase
     bounds = np.cumsum([0] + [frames[s].height for s in present])
     splits, duplicates, notices = {}, {}, []
     for split, start, stop in zip(present, bounds, bounds[1:], strict=False):
-        triples = Triples(h[start:stop], r[start:stop], t[start:stop], _weights(frames[split]))
+        triples = Triples(h[start:stop], r[start:stop], t[start:stop], frame_weights(frames[split]))
         splits[split], duplicates[split] = triples.unique()
         if duplicates[split]:
             kept = "" if triples.weight is None else ", each with its largest weight"
@@ -174,7 +174,8 @@ def assign_ids(*columns: pl.Series) -> tuple[list[str], Sequence[Ids]]:
     return names, ids.reshape(width, height)
 
 
-def _weights(frame: pl.DataFrame) -> Weights | None:
+def frame_weights(frame: pl.DataFrame) -> Weights | None:
+    """Return the weights of a table of triples, or None if it has none."""
     if "weight" not in frame.columns:
         return None
     return frame["weight"].fill_null(1.0).to_numpy().astype(np.float32)

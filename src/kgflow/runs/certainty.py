@@ -1,5 +1,7 @@
 """Certainty: percentiles of entities by entropy, among entities of their type or degree."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kgflow.data import Dataset
@@ -61,3 +63,19 @@ def percentile(values: Floats, group: Ids | None = None) -> Floats:
     ordered = np.sort(values)
     below, not_above = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
     return np.asarray(50 * (below + not_above) / max(1, len(values)), dtype=np.float64)
+
+
+def fitted_certainty(facts: Ids, fitted: Sequence[int]) -> Floats:
+    """Return the certainty of what was fitted after training, 0 to 100, by its number of facts n.
+
+    It is 100 n / (n + m), where m is the median number of facts of all others: the entropy of an
+    embedding was not learned against theirs. It grows with n, and is 50 for n = m.
+
+    Example:
+        >>> fitted_certainty(np.array([4, 6, 15]), [2]).tolist()
+        [75.0]
+    """
+    own = facts[list(fitted)]
+    others = np.delete(facts, list(fitted))
+    median = float(np.median(others)) if len(others) else 1.0
+    return 100 * own / np.maximum(own + median, 1)

@@ -9,6 +9,7 @@ from kgflow.models import Ensemble
 from kgflow.runs.run import Run
 from kgflow.runs.store import new_run, run_config
 from kgflow.runs.training import evaluate_and_calibrate
+from kgflow.runs.update_log import UpdateLog, write_updates
 from kgflow.training import save_model
 from kgflow.training.losses.one_vs_all import OneVsAllSettings
 
@@ -65,8 +66,20 @@ def ensemble(
     with new_run(directory, config, data, force) as draft:
         save_model(draft / "model.safetensors", mean)
         (draft / "history.jsonl").touch()  # without epochs, as an ensemble is not trained
+        _write_updates(draft, opened)
         evaluate_and_calibrate(Run(draft, config, data, mean.eval()))
     return Run.open(directory, device)
+
+
+def _write_updates(draft: Path, runs: Sequence[Run]) -> None:
+    """Note what was fitted after training in any of the runs."""
+    entities, relations = (
+        tuple(sorted({i for run in runs for i in getattr(run.updates, kind)}))
+        for kind in ("entities", "relations")
+    )
+    if entities or relations:
+        log = UpdateLog(updates=runs[0].updates.updates, entities=entities, relations=relations)
+        write_updates(draft, log)
 
 
 def _check_distinct(runs: Sequence[str | Path]) -> None:

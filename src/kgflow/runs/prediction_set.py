@@ -42,6 +42,8 @@ class PredictionSet:
         held_out: Number of held-out answers that the threshold was computed from.
         by_relation: Whether these are of the same relation and direction only.
         nonconformity: Name of the nonconformity score.
+        fitted: Name in the query that was fitted after training, whose facts are not like those of
+            validation, so that the coverage is not guaranteed; else None.
     """
 
     query: TripleQuery
@@ -50,15 +52,22 @@ class PredictionSet:
     held_out: int
     by_relation: bool
     nonconformity: str
+    fitted: str | None = None
 
     def __len__(self) -> int:
         return len(self.answers)
 
     def __str__(self) -> str:
         source = "of this relation and direction" if self.by_relation else "of all relations"
+        held_out = f"(from {self.held_out:,} held-out answers {source})"
+        if self.fitted is not None:
+            return (
+                f"{len(self):,} answers that are not known facts; a coverage of {self.coverage:.4g}"
+                f" is not guaranteed, as {self.fitted!r} was added after training {held_out}"
+            )
         return (
             f"{len(self):,} answers that are not known facts; such sets contain the missing answer"
-            f" in {self.coverage:.4g} of queries (from {self.held_out:,} held-out answers {source})"
+            f" in {self.coverage:.4g} of queries {held_out}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,6 +77,7 @@ class PredictionSet:
             "size": len(self),
             "held_out": self.held_out,
             "by_relation": self.by_relation,
+            "guaranteed": self.fitted is None,
             "nonconformity": self.nonconformity,
             "answers": self.answers.to_dicts(),
         }
@@ -167,4 +177,5 @@ def prediction_set(
     answers = predictor.answer_table(ids, [(chosen, score[0].numpy()[chosen])])
     (group,) = conformal.group(r, coverage).tolist()
     held_out, name = len(conformal.groups(coverage)[group]), conformal.nonconformity.name
-    return PredictionSet(query, answers, coverage, held_out, group == relation, name)
+    own, fitted = group == relation, predictor.fitted(query)
+    return PredictionSet(query, answers, coverage, held_out, own, name, fitted)

@@ -27,7 +27,8 @@ from kgflow.runs.answers import (
     triple_names,
     trust_word,
 )
-from kgflow.runs.certainty import certainty_groups, percentile
+from kgflow.runs.certainty import certainty_groups, fitted_certainty, percentile
+from kgflow.runs.update_log import UpdateLog
 from kgflow.uncertainty import Calibration
 
 if TYPE_CHECKING:
@@ -51,12 +52,18 @@ class Predictor:
         data: Dataset with the names and the known triples.
         margin: Margin of the loss: without a calibration, probabilities are σ(margin + score).
         calibration: Calibration of scores to probabilities.
+        updates: Entities and relations that were fitted after training.
     """
 
     def __init__(
-        self, model: Model, data: Dataset, margin: float, calibration: Calibration | None = None
+        self,
+        model: Model,
+        data: Dataset,
+        margin: float,
+        calibration: Calibration | None = None,
+        updates: UpdateLog | None = None,
     ) -> None:
-        self.model, self.data = model, data
+        self.model, self.data, self.updates = model, data, updates or UpdateLog()
         self.calibration = calibration or Calibration(margin=margin)
         self.relations = len(data.relations)
 
@@ -238,12 +245,25 @@ class Predictor:
 
     @cached_property
     def certainties(self) -> dict[str, Floats | None]:
-        """Certainty of entities and of relations: percentiles, None where there is no entropy."""
+        """Certainty of entities and of relations: percentiles, None where there is no entropy.
+
+        What was fitted after training has a certainty by its number of facts: see
+        `fitted_certainty`.
+        """
         found = dict[str, Floats | None](self.entropy)
         if (entropy := self.entropy["entity"]) is not None:
             found["entity"] = percentile(-entropy, self.certainty_groups[0])
         if (entropy := self.entropy["relation"]) is not None:
             found["relation"] = percentile(-entropy[: self.relations])  # no inverse relations
+        train, log = self.data.train, self.updates
+        facts = (
+            train.degrees(len(self.data.entities)),
+            np.bincount(train.r, minlength=self.relations),
+        )
+        pairs = zip(("entity", "relation"), facts, (log.entities, log.relations), strict=True)
+        for kind, counts, ids in pairs:
+            if (values := found[kind]) is not None and ids:
+                values[list(ids)] = fitted_certainty(counts, ids)
         return found
 
     def certainty(self, i: int, kind: str = "entity") -> float | None:
@@ -253,6 +273,13 @@ class Predictor:
         """
         found = self.certainties[kind]
         return None if found is None else float(found[i])
+
+    def fitted(self, query: TripleQuery) -> str | None:
+        """Return the first name in a query that was fitted after training, or None."""
+        h, r, t = query.ids(self.data)
+        names = [self.data.entities[i] for i in (h, t) if i in self.updates.entities]
+        names += [self.data.relations[r]] if r in self.updates.relations else []
+        return next(iter(names), None)
 
     def conditional_probability(self, score: Floats, r: Ids) -> Floats:
         """Return the probabilities ``(N,)`` of answers to queries that have an answer missing.

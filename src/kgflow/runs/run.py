@@ -1,6 +1,6 @@
 """A run directory, opened: evaluation, prediction and calibration of a trained model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from kgflow.runs.store import (
     read_trials,
     write_calibration,
 )
+from kgflow.runs.update_log import UPDATES, UpdateLog, read_updates
 from kgflow.training import LossSettings, best_epoch, load_model, read_history
 from kgflow.uncertainty import (
     Calibration,
@@ -115,7 +116,16 @@ class Run:
     def predictor(self) -> Predictor:
         """Predictor with the calibration of the run."""
         offset = self.logit_offset
-        return Predictor(self.model, self.data, offset, read_calibration(self.directory, offset))
+        calibration = read_calibration(self.directory, offset)
+        return Predictor(self.model, self.data, offset, calibration, self.updates)
+
+    @cached_property
+    def updates(self) -> UpdateLog:
+        """Facts that were added after training, and the embeddings that were fitted to them."""
+        found = read_updates(self.directory)
+        sizes = len(self.data.entities), len(self.data.relations)
+        found.check(*sizes, self.directory / UPDATES)
+        return found
 
     @cached_property
     def validation(self) -> ValidationSplit:
@@ -262,6 +272,35 @@ class Run:
         write_calibration(self.directory, found)
         self._forget()
         return found
+
+    def update(
+        self,
+        triples: "pl.DataFrame | str | Path | Sequence[Sequence[object]]",
+        out: str | Path | None = None,
+        *,
+        force: bool = False,
+        labels: Mapping[str, str] | str | Path | None = None,
+        types: Mapping[str, Sequence[str]] | str | Path | None = None,
+        finetune: bool = False,
+        evaluated: bool = True,
+    ) -> "Run":
+        """Add facts, and return the updated run; this object stays as it is.
+
+        New entities and relations are fitted to their facts; see `kgflow.runs.update.update`.
+
+        Args:
+            triples: Triples of names, a table of them, or a file.
+            out: Directory of the updated run; without it, this run is replaced.
+            force: Whether an existing run in `out` is replaced.
+            labels: Labels of entities, or a file of them.
+            types: Types of entities, or a file of them.
+            finetune: Whether the embeddings of trained entities in the facts move as well.
+            evaluated: Whether the ranking metrics are computed again.
+        """
+        from kgflow.runs.update import update
+
+        given = {"force": force, "finetune": finetune, "evaluated": evaluated}
+        return update(self, triples, out, labels=labels, types=types, **given)
 
     def reliability(self, split: str = "test", progress: Progress = no_progress) -> dict[str, Any]:
         """Measure the reliability of probabilities on a split, before and after calibration.

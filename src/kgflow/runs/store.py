@@ -1,11 +1,12 @@
 """Files of a run directory, none of which contains code."""
 
+import glob
 import json
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,7 @@ def install_run(part: Path, directory: Path) -> None:
 
 def read_run(directory: Path) -> tuple[RunConfig, Dataset]:
     """Read the configuration and the dataset of a run."""
+    _restore(directory)
     if is_unfinished(directory):
         raise KgflowError(f"{directory} is not finished: kgflow train --resume {directory}")
     if not (directory / CONFIG).is_file():
@@ -191,6 +193,19 @@ def _remove_leftovers(directory: Path) -> None:
         # Without the directory, the old run is the only copy.
         if match[2] == "tmp" or directory.exists():
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _restore(directory: Path) -> None:
+    """Put a run back that a process moved away to replace it, and was killed before it did."""
+    directory = Path(os.path.realpath(directory))
+    if directory.exists() or not directory.parent.is_dir():
+        return
+    for path in directory.parent.glob(f".{glob.escape(directory.name)}.*.old"):
+        pid = path.name.removeprefix(f".{directory.name}.").removesuffix(".old")
+        if pid.isdecimal() and not _is_running(int(pid)):
+            with suppress(OSError):  # another process may do the same
+                path.rename(directory)
+            return
 
 
 def _is_running(pid: int) -> bool:

@@ -15,6 +15,7 @@ from kgflow.models import Model
 from kgflow.runs.build import make_loss, make_model
 from kgflow.runs.run import Run
 from kgflow.runs.store import new_run, read_run, run_config, write_metrics
+from kgflow.runs.update_log import read_updates
 from kgflow.training import Callback, History, Trainer, save_model
 
 
@@ -60,6 +61,8 @@ class Session:
         """Open a run directory at its last checkpoint; `experiment` has changed settings."""
         config, data = read_run(directory)
         _check_trainable(config, str(directory))
+        if read_updates(directory).updates:
+            raise KgflowError(f"{directory} was updated after its training: train its facts anew")
         run = Run(directory, config, data, make_model(config, data, device))
         trainer = make_trainer(directory, experiment or config, data, run.model)
         trainer.resume()
@@ -129,9 +132,7 @@ def resume(
 
 def evaluate_and_calibrate(run: Run, callbacks: Sequence[Callback] = ()) -> Run:
     """Write the metrics of the validation and test splits and the calibration of a run."""
-    for split in ("valid", "test"):
-        if len(run.data.split(split)):
-            write_metrics(run.directory, split, run.evaluate(split).to_dict())
+    evaluate(run)
     if len(run.data.valid):
         run.calibrate()
     return end_training(run, callbacks)
@@ -142,6 +143,13 @@ def end_training(run: Run, callbacks: Sequence[Callback]) -> Run:
     for callback in callbacks:
         callback.on_end(run.directory.name, run.config.model_dump(mode="json"), run.metrics)
     return run
+
+
+def evaluate(run: Run) -> None:
+    """Write the metrics of the validation and test splits of a run."""
+    for split in ("valid", "test"):
+        if len(run.data.split(split)):
+            write_metrics(run.directory, split, run.evaluate(split).to_dict())
 
 
 def _check_trainable(experiment: Experiment, what: str) -> None:

@@ -12,9 +12,10 @@ from starlette.responses import PlainTextResponse, Response
 from kgflow.runs.run import Run
 from kgflow.search.saved_index import SelectedSearch
 from kgflow.serving import explorer, responses
-from kgflow.serving.analysis import AnalysisService
 from kgflow.serving.batching import MAX_BATCH, MAX_QUEUE, Batcher, Job, compute_jobs
 from kgflow.serving.middleware import RequestMetrics, RequestMiddleware, add_exception_handlers
+from kgflow.serving.reload import Load, Reloader, install
+from kgflow.serving.reload import router as reload_router
 from kgflow.serving.requests import MAX_ITEMS, MAX_NAME, PredictRequest, ScoreRequest, to_queries
 from kgflow.serving.responses import json_response, problem_schemas
 from kgflow.serving.service import RunService
@@ -36,6 +37,7 @@ def create_app(
     hosts: Sequence[str] = (),
     max_queue: int = MAX_QUEUE,
     max_batch: int = MAX_BATCH,
+    load: Load | None = None,
 ) -> FastAPI:
     """Return the ASGI application that serves a run.
 
@@ -47,17 +49,18 @@ def create_app(
         hosts: accepted host names, or none for any.
         max_queue: largest number of waiting queries; more get status 503.
         max_batch: largest number of queries in one matrix product.
+        load: function that opens the run again, for SIGHUP and POST /v1/reload.
     """
     batcher: Batcher[Job, Any] = Batcher(compute_jobs, max_batch, max_queue=max_queue)
-    service, metrics = RunService(run), RequestMetrics(batcher)
-    analysis = AnalysisService(service)
+    metrics = RequestMetrics(batcher)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await run_in_threadpool(_warm_up, service)
-        yield
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        await run_in_threadpool(app.state.service.warm_up)
+        with app.state.reloader.on_signal():
+            yield
         await batcher.close()
-        await analysis.batcher.close()
+        await app.state.analysis.batcher.close()
 
     app = FastAPI(
         title="kgflow",
@@ -70,10 +73,11 @@ def create_app(
         lifespan=lifespan,
         responses=problem_schemas(401, 413, 422, 500),
     )
-    app.state.service, app.state.batcher, app.state.analysis = service, batcher, analysis
-    app.state.search = search.description if search else "exact search"
+    install(app, RunService(run), search)
+    app.state.batcher, app.state.reloader = batcher, Reloader(app, load)
+    app.state.has_token = token is not None
     add_exception_handlers(app)
-    for part in (router, explorer.router, explorer.page_router):
+    for part in (router, reload_router, explorer.router, explorer.page_router):
         app.include_router(part)
     app.add_api_route(
         "/metrics", lambda: PlainTextResponse(metrics.text()), response_class=PlainTextResponse,
@@ -88,16 +92,6 @@ def create_app(
             allow_headers=["Authorization", "Content-Type"],
         )
     return app
-
-
-def _warm_up(service: RunService) -> None:
-    """Compute the caches for which the first request would have to wait."""
-    _ = service.entity_names
-    _ = service.predictor.known
-    _ = service.predictor.entropy
-    data = service.data
-    if len(data.relations):
-        service.run.predict(head=data.entities[0], relation=data.relations[0], k=1)
 
 
 def _service(request: Request) -> RunService:

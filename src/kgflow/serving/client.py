@@ -104,6 +104,10 @@ class Client:
         """Return the description of an entity by name, label or id."""
         return self.get(f"entities/{quote(name, safe='')}")
 
+    def reload(self) -> dict[str, Any]:
+        """Let the server load its run again after an update; it needs the token."""
+        return self.post("reload", {})
+
     def get(self, path: str) -> dict[str, Any]:
         """Return the JSON object of a GET request to a path below /v1."""
         return self._call(urllib.request.Request(f"{self.url}/v1/{path}"))

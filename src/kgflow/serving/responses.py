@@ -278,6 +278,15 @@ class Health(_Response):
     status: Literal["ok"]
 
 
+class Reloaded(_Response):
+    """Sizes of a run that was loaded again."""
+
+    status: Literal["reloaded"]
+    entities: int
+    relations: int
+    updates: int
+
+
 class Problem(_Response):
     """An error (RFC 9457)."""
 

@@ -37,6 +37,14 @@ class RunService:
     def __init__(self, run: Run) -> None:
         self.run, self.data, self.predictor = run, run.data, run.predictor
 
+    def warm_up(self) -> None:
+        """Compute the caches for which the first request would have to wait."""
+        _ = self.entity_names
+        _ = self.predictor.known
+        _ = self.predictor.entropy
+        if len(self.data.relations):
+            self.run.predict(head=self.data.entities[0], relation=self.data.relations[0], k=1)
+
     @cached_property
     def entity_names(self) -> NameIndex:
         """Names and labels of all entities."""

@@ -18,7 +18,7 @@ from kgflow.models import Model
 from kgflow.training.batches import Batch
 from kgflow.training.losses.base import Facts, MarginSettings
 from kgflow.training.losses.confidence import WeightSettings, weighted
-from kgflow.training.losses.softmax import SampledLoss
+from kgflow.training.losses.sampled import SampledLoss
 from kgflow.training.row_updates import Lookup
 
 TRIES = 5

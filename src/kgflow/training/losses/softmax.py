@@ -1,34 +1,20 @@
 """Softmax cross entropy over all entities, or over a sample of them."""
 
-from abc import abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal
 
-import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor
 
 from kgflow.config import Count
 from kgflow.data import QueryIndex
-from kgflow.kernels import (
-    TILE,
-    KeyEncoder,
-    LossKernel,
-    PairwiseSoftmax,
-    SoftmaxKernel,
-    Targets,
-    blocks,
-)
+from kgflow.kernels import KeyEncoder, LossKernel, PairwiseSoftmax, SoftmaxKernel, Targets
 from kgflow.models import Model
 from kgflow.training.batches import Batch
 from kgflow.training.losses.all_entities import AllEntities, triple_targets
-from kgflow.training.losses.base import QueryLoss, QueryLossSettings
+from kgflow.training.losses.base import QueryLossSettings
 from kgflow.training.losses.confidence import WeightSettings, weighted
-from kgflow.training.row_updates import Lookup, Rows, Update
-
-D = TypeVar("D")
+from kgflow.training.losses.sampled import SampledEntities
 
 
 class SoftmaxSettings(WeightSettings, QueryLossSettings):
@@ -64,44 +50,6 @@ class Softmax(AllEntities):
         return PairwiseSoftmax(keys, self.model.interaction)
 
 
-class SampledLoss(QueryLoss, Generic[D]):
-    """A loss of a batch and of entities that are sampled for it."""
-
-    @abstractmethod
-    def draw(self, batch: Batch) -> D:
-        """Draw a sample for a batch with torch's random numbers."""
-
-    @abstractmethod
-    def ids(self, sample: D) -> Tensor:
-        """Return the ids of all entities whose embeddings are needed."""
-
-    @abstractmethod
-    def parts(self, sample: D, entity: Lookup) -> Iterator[Tensor]:
-        """Yield scalars whose sum is the loss, each differentiated before the next is made."""
-
-    def backward(
-        self, batch: Batch, value: bool = True, update: Update | None = None
-    ) -> float | None:
-        sample = self.draw(batch)
-        entity, total = Rows(self.model.entity.weight, self.ids(sample)), 0.0
-        sink = self.sink(entity.ids, update)
-        for part in self.parts(sample, entity):
-            part.backward()
-            total += part.item()
-        sink.skip_blocks()
-        sink.add(entity.ids, entity.grad)
-        return total
-
-
-class Sample(NamedTuple):
-    """Queries (h, r) ``(B,)``, their targets, and N entities sampled for all of them."""
-
-    h: Tensor
-    r: Tensor
-    targets: Targets
-    entities: Tensor
-
-
 class SampledSoftmaxSettings(WeightSettings, QueryLossSettings):
     """Settings of the sampled softmax cross entropy."""
 
@@ -114,8 +62,7 @@ class SampledSoftmaxSettings(WeightSettings, QueryLossSettings):
         return SampledSoftmax(model, index, 0.0, *dropout, self.num_negatives)
 
 
-@dataclass(eq=False)
-class SampledSoftmax(SampledLoss[Sample]):
+class SampledSoftmax(SampledEntities):
     r"""Softmax cross entropy whose sum over all entities is estimated from a sample.
 
     .. math:: \ell(h, r, t) = \log \Big( \sum_{t' \in T} \exp s_{t'} + \frac EN
@@ -133,48 +80,9 @@ class SampledSoftmax(SampledLoss[Sample]):
         Translation, ACL 2015.
     """
 
-    num_negatives: int = 1024
-
-    def __post_init__(self) -> None:
-        self.num_negatives = min(self.num_negatives, self.index.entities)
-        self.scale = self.index.entities / self.num_negatives
-
-    def draw(self, batch: Batch) -> Sample:
-        # numpy's choice takes time proportional to the sample, not to all entities.
-        seed = int(torch.randint(2**62, ()))
-        chosen = np.random.default_rng(seed).choice(
-            self.index.entities, self.num_negatives, replace=False, shuffle=False
-        )
-        ids = [self.tensor(x) for x in (batch.h, batch.r, np.sort(chosen))]
-        targets = triple_targets(self.index, batch, self.model.entity.weight)
-        return Sample(ids[0], ids[1], targets, ids[2])
-
-    def ids(self, sample: Sample) -> Tensor:
-        return torch.cat([sample.h, sample.targets.column, sample.entities])
-
-    def parts(self, sample: Sample, entity: Lookup) -> Iterator[Tensor]:
-        width = self.model.entity.weight.shape[1] if self.model.interaction is not None else 1
-        size = max(1, TILE // (self.num_negatives * width))
-        for low, high in blocks(len(sample.h), size):
-            yield self._block(sample, entity, low, high)
-
-    def _block(self, sample: Sample, entity: Lookup, low: int, high: int) -> Tensor:
-        targets = sample.targets
-        query = self.query(entity(sample.h[low:high]), sample.r[low:high])
-        here = (targets.row >= low) & (targets.row < high)
-        row, column = targets.row[here] - low, targets.column[here]
-        keys = self.model.encode_keys(entity(sample.entities))
-        interaction = self.model.interaction
-        product = query.Q @ keys.K.T if interaction is None else interaction(query.Q, keys.K)
-        S = product + query.a[:, None] + keys.b
-        place = torch.searchsorted(sample.entities, column).clamp(max=self.num_negatives - 1)
-        known = sample.entities[place] == column
-        negative = torch.ones_like(S).index_put((row[known], place[known]), S.new_zeros(()))
-        true = self.model.encode_keys(entity(column))
-        s = self.model.pairwise(query.Q[row], true.K) + query.a[row] + true.b
+    def combine(self, S: Tensor, scale: Tensor, row: Tensor, true: Tensor, c: Tensor) -> Tensor:
         with torch.no_grad():
-            highest = S.amax(1).scatter_reduce(0, row, s, "amax")
-        others = ((S - highest[:, None]).exp() * negative).sum(1) * self.scale
-        total = others.index_add(0, row, (s - highest[row]).exp())
-        c, y = targets.c[low:high], targets.y[here]
-        return (c * (total.log() + highest)).sum() - (y * s).sum()
+            highest = S.amax(1).scatter_reduce(0, row, true, "amax")
+        others = ((S - highest[:, None]).exp() * scale).sum(1)
+        total = others.index_add(0, row, (true - highest[row]).exp())
+        return (c * (total.log() + highest)).sum()
