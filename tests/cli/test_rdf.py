@@ -34,7 +34,7 @@ def test_from_an_endpoint_to_predictions_in_it(kgflow, answer, server, tmp_path)
     )
     flags = ("--format", "sparql", "--set", "k=5", "--out", server.address)
     answer("export", run, *flags)
-    count = "SELECT (COUNT(*) AS ?n) { ?f <urn:kgflow:probability> ?p }"
+    count = "SELECT (COUNT(*) AS ?n) { ?f <http://www.w3.org/ns/prov#wasGeneratedBy> ?run }"
     assert next(iter(server.store.query(count)))["n"].value == "5"
 
 
@@ -52,7 +52,9 @@ def test_an_interrupted_import_continues(kgflow, answer, server, tmp_path, monke
 
     real = Endpoint.select
     monkeypatch.setattr(select, lambda self, q: interrupt(self, q) or real(self, q))
-    assert kgflow(*command)[0] == 130
+    code, _, note = kgflow(*command)
+    assert code == 130
+    assert ".graph.1.download keeps the pages for the same command again" in note
     assert not (tmp_path / "graph").exists()
     assert answer(*command)["entities"] == 40
     assert asked[2] == asked[3]
@@ -63,3 +65,8 @@ def test_an_occupied_directory_is_refused_before_the_download(refusal, server, t
     (tmp_path / "mine").write_text("kept")
     assert "is not empty" in refusal("data", "import", server.address, "--out", tmp_path)
     assert not server.queries
+
+
+def test_a_wrong_language_is_refused(refusal, server, tmp_path):
+    command = ("data", "import", server.address, "--language", 'e"n', "--out", tmp_path / "x")
+    assert "is no language" in refusal(*command)

@@ -142,6 +142,16 @@ def test_an_endpoint_gets_the_statements_of_the_file(run, tmp_path, monkeypatch,
         export(run, "npz", server.address)
 
 
+def test_predictions_of_unknown_probability_are_marked_as_predicted(tmp_path):
+    run = kgflow.train(random_graph(held_out=0), dim=2, epochs=1, out=tmp_path / "run")
+    assert run.discover(1)["probability"].to_list() == [None]
+    digest = model_digest(run.directory)
+    path = export(run, "apoc", tmp_path / "graph.json", k=1)
+    assert json.loads(path.read_text().splitlines()[-1])["properties"] == {"model": digest}
+    path = export(run, "neo4j-csv", tmp_path / "graph", k=1) / "relationships.csv"
+    assert path.read_text().splitlines()[1].endswith(f",{digest},")
+
+
 @pytest.mark.parametrize(("name", "known"), [("neo4j-csv", False), ("apoc", True)])
 def test_property_graphs_are_read_back(run, tmp_path, name, known):
     out = export(run, name, tmp_path / "graph.jsonl", k=20, known=known)

@@ -74,6 +74,13 @@ def test_the_time_limit_holds_and_the_winner_is_trained_the_longest(tmp_path):
     assert max(trial["epochs"] for trial in run.trials) <= LONGEST * PLANNED
 
 
+def test_every_recipe_is_trained_and_validated_even_without_time(tmp_path):
+    race = new_race(tmp_path / "run", limit=0.6)
+    run = race.run()
+    assert all(trial["epochs"] >= 1 for trial in run.trials)
+    assert all(trial["mrr"] > 0 for trial in run.trials)
+
+
 def test_an_interrupted_race_continues_with_what_was_left(tmp_path):
     directory, race = tmp_path / "run", new_race(tmp_path / "run")
     count = iter(range(1000))

@@ -11,6 +11,7 @@ import typer
 
 from kgflow.cli.options import FileOptions, Json, Source, open_data, option, option_groups
 from kgflow.cli.output import print_note, show_json, table
+from kgflow.errors import KgflowError
 
 if TYPE_CHECKING:
     from kgflow.data import Dataset, RdfOptions, Statistics
@@ -77,10 +78,15 @@ class GraphOptions:
                 continue
             temporary.append(out.absolute().with_name(f".{out.name}.{i}.download"))
             endpoint = Endpoint(source, self.timeout)
-            with progress_bar(f"reading {endpoint.shown}") as progress:
-                path, found = download_graph(
-                    endpoint, temporary[-1], self.rdf, self.page_size, progress
-                )
+            try:
+                with progress_bar(f"reading {endpoint.shown}") as progress:
+                    path, found = download_graph(
+                        endpoint, temporary[-1], self.rdf, self.page_size, progress
+                    )
+            except (KeyboardInterrupt, KgflowError):
+                if (temporary[-1] / "state.json").exists():
+                    print_note(f"note: {temporary[-1]} keeps the pages for the same command again")
+                raise
             paths.append(path)
             notices += found
         yield paths, tuple(notices)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from urllib.parse import unquote
 
+from kgflow.errors import KgflowError
+
 PREFIXES = {
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
@@ -70,8 +72,9 @@ def expand(text: str) -> str | None:
         return None
     if IRI.fullmatch(text):
         return text
-    prefix, colon, local = text.partition(":")
-    return PREFIXES[prefix] + local if colon and prefix in PREFIXES else None
+    prefix, _, local = text.partition(":")
+    found = PREFIXES.get(prefix, "") + local
+    return found if IRI.fullmatch(found) else None
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
@@ -104,6 +107,10 @@ class RdfOptions:
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     language: str = "en"
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z]+(-[A-Za-z0-9]+)*", self.language):
+            raise KgflowError(f"{self.language!r} is no language: give a tag such as en or pt-BR")
 
     def keeps(self, predicate: str) -> bool:
         """Return whether statements of a predicate become facts."""

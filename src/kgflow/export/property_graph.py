@@ -15,11 +15,12 @@ from kgflow.runs.store import model_digest
 
 
 class Relationship(NamedTuple):
-    """A relationship, with its probability if it is predicted."""
+    """A relationship; a predicted one has the digest of the model, and its probability if known."""
 
     start: str
     type: str
     end: str
+    model: str | None = None
     probability: float | None = None
 
 
@@ -38,8 +39,10 @@ class PredictedRelationships(ExportFormat):
         for split in SPLITS if self.known else ():
             for h, r, t in data.split(split).array().tolist():
                 yield Relationship(data.entities[h], data.relations[r], data.entities[t])
+        digest = model_digest(run.directory)
         for row in run.discover(self.k).iter_rows(named=True):
-            yield Relationship(row["head"], row["relation"], row["tail"], row["probability"])
+            triple = row["head"], row["relation"], row["tail"]
+            yield Relationship(*triple, digest, row["probability"])
 
 
 class Neo4jCsv(PredictedRelationships, DirectoryFormat):
@@ -49,14 +52,11 @@ class Neo4jCsv(PredictedRelationships, DirectoryFormat):
     summary = "predicted relationships with probabilities, and their nodes, as CSV for Neo4j"
 
     def fill(self, run: Run, path: Path) -> None:
-        found, data, digest = list(self.relationships(run)), run.data, model_digest(run.directory)
+        found, data = list(self.relationships(run)), run.data
         with (path / "relationships.csv").open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file)
-            rows.writerow([":START_ID", ":TYPE", ":END_ID", "probability:double", "model"])
-            rows.writerows(
-                [*one[:3], *([""] * 2 if one.probability is None else [one.probability, digest])]
-                for one in found
-            )
+            rows.writerow([":START_ID", ":TYPE", ":END_ID", "model", "probability:double"])
+            rows.writerows(found)  # None is an empty cell
         with (path / "nodes.csv").open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(["id:ID", "name", ":LABEL"])
@@ -72,7 +72,7 @@ class ApocJson(PredictedRelationships, FileFormat):
     summary = "predicted relationships with probabilities, and their nodes, as APOC's JSON lines"
 
     def fill(self, run: Run, path: Path) -> None:
-        found, data, digest = list(self.relationships(run)), run.data, model_digest(run.directory)
+        found, data = list(self.relationships(run)), run.data
         nodes = {n: {"id": n, "labels": list(data.types.get(n, ()))} for n in _nodes(found)}
         with path.open("w", encoding="utf-8", newline="\n") as file:
             for name, node in nodes.items():
@@ -80,12 +80,12 @@ class ApocJson(PredictedRelationships, FileFormat):
                 record = {"type": "node", **node, "properties": {"id": name, **label}}
                 _write_line(file, record)
             for i, one in enumerate(found):
-                properties = {"probability": one.probability, "model": digest}
+                values = {"model": one.model, "probability": one.probability}
                 record = {
                     "id": str(i),
                     "type": "relationship",
                     "label": one.type,
-                    "properties": {} if one.probability is None else properties,
+                    "properties": {k: v for k, v in values.items() if v is not None},
                     "start": nodes[one.start],
                     "end": nodes[one.end],
                 }

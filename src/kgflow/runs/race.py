@@ -158,7 +158,9 @@ class Race:
             callback.on_training(name, trainer.settings.epochs, self._left)
         deadline = None
         if seconds is not None:
-            deadline = began + max(seconds - self.state.validation, seconds / 2)
+            # In the race, the time to read a checkpoint is not the recipe's.
+            start = began if last else time.monotonic()
+            deadline = start + max(seconds - self.state.validation, seconds / 2)
         note = ""
         try:
             session.fit((watch, *self.callbacks), self.stop, deadline)

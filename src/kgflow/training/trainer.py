@@ -110,10 +110,12 @@ class Trainer:
     def fit(self) -> Progress:
         """Train to the end; `Interrupted` and `Diverged` leave the last good state saved.
 
-        At the deadline the epoch ends with the batches it has, and is validated.
+        At the deadline the epoch ends with the batches it has, at least one, and is validated.
         """
-        while not self.finished and not self._late:
+        while not self.finished:
             self._epoch()
+            if self._late:
+                break
         return self.progress
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,6 +16,10 @@ from kgflow.uncertainty.conformal import check_coverage
 
 TREES = {"max_iter": 200, "learning_rate": 0.05, "early_stopping": False}
 """Settings of gradient boosting."""
+FOLDS = 3
+"""Folds of the cross-validation that estimates errors."""
+FLOOR = 0.005
+"""Smallest estimated error."""
 SHRINKAGE = 2.0
 """Triples of mean confidence that are added to each group."""
 MIN_TRIPLES = 20
@@ -105,20 +110,21 @@ class _Group(NamedTuple):
         return np.stack([np.where(known, shrunk, np.nan), count, *columns], axis=1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ConfidenceRegression:
     r"""Confidences of triples by gradient boosting, and intervals that contain them.
 
     The regression has the score of the model and `ConfidenceStatistics` as columns, and is fitted
-    to validation triples. Intervals are conformalized quantile regression: with regressions
-    :math:`q_l, q_h` of the :math:`\frac{1-c}{2}` and :math:`\frac{1+c}{2}` quantiles, and the
-    order statistic Q of :math:`\max(q_l - w, w - q_h)` on held-out validation triples,
+    to validation triples. A second regression, of absolute errors in cross-validation, estimates
+    the error :math:`\hat\sigma`. With the order statistic Q of :math:`|w - \hat w| / \hat\sigma` on
+    held-out validation triples, the interval
 
-    .. math:: [q_l - Q, q_h + Q] \cap [0, 1]
+    .. math:: [\hat w - Q \hat\sigma, \hat w + Q \hat\sigma] \cap [0, 1]
 
-    contains the confidence of a new triple with probability c or more (Romano, Patterson, Candès:
-    Conformalized quantile regression, 2019; for uncertain knowledge graphs: Zhu et al.: Certainty
-    in uncertainty, EMNLP 2025).
+    contains the confidence of a new triple with probability c or more (locally weighted split
+    conformal prediction: Lei, G'Sell, Rinaldo, Tibshirani, Wasserman: Distribution-free predictive
+    inference for regression, 2018; for uncertain knowledge graphs: Zhu et al.: Certainty in
+    uncertainty, EMNLP 2025).
 
     Args:
         score: Score of triples.
@@ -140,13 +146,10 @@ class ConfidenceRegression:
                 f"there are {len(self.fitting)} validation triples to fit confidences to: add a"
                 f" validation split of {MIN_TRIPLES} triples or more with confidences"
             )
-        # A frozen class keeps what it fitted by quantile, as long as it lives.
-        object.__setattr__(self, "_fitted", {})
 
     def __call__(self, h: Ids, r: Ids, t: Ids) -> Floats:
         """Predict the confidences of triples of ids, ``(N,)`` each: ``(N,)``."""
-        found: Floats = self._model(None).predict(self.columns(h, r, t)).clip(0, 1)
-        return found
+        return self._predict(self.columns(h, r, t))
 
     def intervals(self, h: Ids, r: Ids, t: Ids, coverage: float) -> Intervals:
         """Predict confidences and intervals with a coverage of triples of ids, ``(N,)`` each."""
@@ -158,34 +161,40 @@ class ConfidenceRegression:
                 " with training.conformal_fraction=0.3 and more validation triples"
             )
         held_out = self.columns(self.held_out.h, self.held_out.r, self.held_out.t)
-        low, high = self._quantiles(held_out, coverage)
-        w = known.astype(np.float64)
-        value = np.sort(np.maximum(low - w, w - high))
+        gap = np.abs(self._predict(held_out) - known.astype(np.float64))
+        value = np.sort(gap / self._scale(held_out))
         k = int(np.ceil(coverage * (n + 1)))
-        margin = value[k - 1] if k <= n else np.inf
-        low, high = self._quantiles(self.columns(h, r, t), coverage)
-        ends = (low - margin).clip(0, 1), (high + margin).clip(0, 1)
-        low, high = np.minimum(*ends), np.maximum(*ends)  # a negative margin may exchange them
-        return Intervals(self(h, r, t).clip(low, high), low, high)
+        columns = self.columns(h, r, t)
+        found = self._predict(columns)
+        margin = value[k - 1] * self._scale(columns) if k <= n else 1.0
+        return Intervals(found, (found - margin).clip(0, 1), (found + margin).clip(0, 1))
 
     def columns(self, h: Ids, r: Ids, t: Ids) -> Floats:
         """Return the columns of the regression, ``(N, 29)``."""
         return np.column_stack([self.score(h, r, t), self.statistics(h, r, t)])
 
-    def _quantiles(self, columns: Floats, coverage: float) -> tuple[Floats, Floats]:
-        pair = [self._model(q).predict(columns) for q in ((1 - coverage) / 2, (1 + coverage) / 2)]
-        return np.minimum(*pair), np.maximum(*pair)
-
-    def _model(self, quantile: float | None) -> Any:  # noqa: ANN401
+    @cached_property
+    def _models(self) -> tuple[Any, Any]:
+        """Regressions of the confidence and of its absolute error."""
         from sklearn.ensemble import HistGradientBoostingRegressor
+        from sklearn.model_selection import cross_val_predict
 
-        fitted: dict[float | None, Any] = self.__dict__["_fitted"]
-        if quantile not in fitted:
-            loss = {} if quantile is None else {"loss": "quantile", "quantile": quantile}
-            model = HistGradientBoostingRegressor(**TREES, **loss, random_state=self.seed)
-            facts = self.fitting
-            fitted[quantile] = model.fit(self.columns(facts.h, facts.r, facts.t), facts.weight)
-        return fitted[quantile]
+        facts, weight = self.fitting, self.fitting.weight
+        assert weight is not None
+        X, w = self.columns(facts.h, facts.r, facts.t), weight.astype(np.float64)
+        model, scale = (
+            HistGradientBoostingRegressor(**TREES, random_state=self.seed) for _ in range(2)
+        )
+        error = np.abs(cross_val_predict(model, X, w, cv=FOLDS) - w)
+        return model.fit(X, w), scale.fit(X, error)
+
+    def _predict(self, columns: Floats) -> Floats:
+        found: Floats = self._models[0].predict(columns).clip(0, 1)
+        return found
+
+    def _scale(self, columns: Floats) -> Floats:
+        found: Floats = self._models[1].predict(columns).clip(0) + FLOOR
+        return found
 
 
 @dataclass(frozen=True, eq=False)
