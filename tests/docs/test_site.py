@@ -2,8 +2,10 @@
 
 import json
 import re
-from functools import cache
+from functools import cache, partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -71,8 +73,24 @@ def test_gallery_has_pictures_and_notebooks(site):
     assert all(json.loads(n.read_text(encoding="utf-8"))["cells"] for n in notebooks)
 
 
-def test_search_finds_calibration(site, chromium):
-    visit = Visit(chromium, f"{(site / 'search.html').as_uri()}?q=calibration", 1280)
+class Quiet(SimpleHTTPRequestHandler):
+    """Files of a directory, without lines in the log."""
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    """Address of the site on a server: search fetches the pages that it shows."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def test_search_finds_calibration(address, chromium):
+    visit = Visit(chromium, f"{address}/search.html?q=calibration", 1280)
     visit.page.wait_for_selector("ul.search li a")
     titles = visit.page.locator("ul.search li a").all_inner_texts()
     assert any("alibration" in title for title in titles)
@@ -82,8 +100,8 @@ def test_search_finds_calibration(site, chromium):
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_fit_a_phone_without_errors(page, dark, site, chromium):
-    visit = Visit(chromium, (site / f"{page}.html").as_uri(), 400, dark)
+def test_pages_fit_a_phone_without_errors(page, dark, address, chromium):
+    visit = Visit(chromium, f"{address}/{page}.html", 400, dark)
     assert visit.overflow() <= 0
     assert not visit.errors
     background = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
