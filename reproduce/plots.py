@@ -120,7 +120,7 @@ def rejection_plot(axes: "Axes", found: SignalComparison) -> None:
     for i, name in enumerate(DRAWN):
         if (name,) in curves:
             curve, width = curves[(name,)], 2.4 if name in ENTROPIES else 1.3
-            style = {"color": COLOURS[i], "ls": DASHES[i], "lw": width}
+            style = {"color": COLOURS[i % len(COLOURS)], "ls": DASHES[i % len(DASHES)], "lw": width}
             axes.plot(curve["share"] * 100, curve["mrr"], label=name, **style)
     axes.set(xlabel="share of queries, most certain first (%)", xlim=(0, 100))
     axes.set_ylabel("MRR of these queries (filtered)")

@@ -47,7 +47,7 @@ def test_train_evaluate_predict(answer, kgflow, facts, tmp_path):
     assert "nDCG" in out
     assert "mapped" in out
     first = answer("predict", run, "--head", "e0", "--relation", "r0", "-k", 1)
-    assert np.isfinite(first["answers"][0]["probability"])
+    assert np.isfinite(first["answers"][0]["score"])
 
 
 def test_what_does_not_fit_is_refused_in_one_sentence(refusal, world_run, facts, tmp_path):

@@ -72,7 +72,7 @@ def test_export(answer, refusal, world_run, tmp_path):
     )
     facts = tmp_path / "facts.nt"
     answer("export", world_run, "--format", "ntriples", "--set", "k=5", "--out", facts)
-    assert facts.read_text().count("urn:kgflow:confidence") == 5
+    assert facts.read_text().count("urn:kgflow:probability") == 5
 
 
 def test_a_format_of_the_user_is_exported(answer, refusal, kgflow, world_run, tmp_path):

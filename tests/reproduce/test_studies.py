@@ -140,7 +140,7 @@ def test_the_page_of_uncertainty_has_a_sentence_per_run(tmp_path):
     widths = {line.count("|") for line in page.splitlines() if line.startswith("|")}
     assert widths == {8, 6}
     other = kgflow.train(data, "distmult", dim=4, epochs=1, out=tmp_path / "distmult")
-    assert "has no uncertainty" in study_page([compare_signals(other)])
+    assert "the model has no entropies" in study_page([compare_signals(other)])
 
 
 @pytest.mark.usefixtures("no_pictures")
@@ -166,7 +166,7 @@ def test_the_command_shows_stored_results_and_stores_finished_runs(place, capsys
     ("words", "sentence"),
     [
         (("table3",), "did you mean table"),
-        (("nonsense",), "known are small, figures, uncertainty, confidence, table1"),
+        (("nonsense",), "known are small, figures, uncertainty, probabilities"),
         (("small", "--seeds", "2"), "small has no choice of --seeds: leave it out"),
         (("figures", "--scale", "half"), "figures has no choice of --scale: leave it out"),
         (("benchmarks", "--scale", "half"), "benchmarks has no choice of --scale"),

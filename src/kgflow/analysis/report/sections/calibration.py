@@ -108,7 +108,9 @@ class PredictionSets(Section):
         yield Paragraph(
             "A conformal prediction set contains the missing answer with a given probability, its "
             "nominal coverage. The sets are calibrated on validation facts that were used neither "
-            "for training nor for model selection."
+            "for training nor for model selection. These are sets of the best ranked candidates; "
+            "`kgflow predict --coverage` chooses among several nonconformity scores, whose sets "
+            "may be smaller."
         )
         results: dict[str, list[Result]] = {}
         plots: list[Content] = []
