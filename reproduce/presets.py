@@ -50,7 +50,8 @@ class PresetRow:
     @property
     def command(self) -> str:
         """The command as a user types it."""
-        return f"PyKEEN, {self.peer}" if self.peer else f"`kgflow train {self.data} {self.flags}`"
+        words = f"kgflow train {self.data} {self.flags}".strip()
+        return f"PyKEEN, {self.peer}" if self.peer else f"`{words}`"
 
 
 class PresetsStudy(Study):
@@ -63,7 +64,7 @@ class PresetsStudy(Study):
         " realistic; with several seeds the median. Nothing is chosen by test triples. CPU minutes"
         " are those of all threads, and half of them is the time on two cores that are free, if"
         " all of the work is done by both. PyKEEN is its `pipeline` with a model and no other"
-        " argument."
+        " argument, which trains for 5 epochs."
     )
 
     def preset_rows(self) -> list[PresetRow]:
@@ -94,7 +95,7 @@ class PresetsStudy(Study):
             records = [r.record for r in results if r.plan.row == row.id and r.record is not None]
             if not records:
                 reasons = [r.skipped for r in results if r.plan.row == row.id and r.skipped]
-                missing.append(f"- {row.command.strip()} (`{row.id}`): {(reasons or ['–'])[0]}.")
+                missing.append(f"- {row.command} (`{row.id}`): {(reasons or ['–'])[0]}.")
                 continue
             found = summary(row, records)
             values.append(found)
@@ -136,5 +137,5 @@ def cells(row: PresetRow, found: dict[str, Any]) -> list[str]:
     valid = "–" if found["valid"] is None else f"{found['valid']:.3f}"
     scores = [f"{found[key]:.3f}" for key in ("mrr", "hits1", "hits10")]
     recipe = f"`{found['model']}`{size}"
-    start = [row.data, row.command.replace(" `", "`"), recipe, str(found["seeds"])]
+    start = [row.data, row.command, recipe, str(found["seeds"])]
     return [*start, scores[0], target, *scores[1:], valid, *times, limit]

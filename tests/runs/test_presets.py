@@ -17,6 +17,7 @@ GRAPHS = {
     "nations": (14, 55, 1_592, 909, "filled"),
     "umls": (135, 46, 5_216, 1_560, "small-dense"),
     "world": (1_281, 10, 2_974, 3_500, "small-sparse"),
+    "countries-s2": (271, 2, 1_063, 620, "small-sparse"),
     "codex-s": (2_034, 42, 32_888, 11_873, "small-dense"),
     "packages": (2_933, 32, 18_951, 14_090, "small"),
     "half of packages": (2_933, 32, 9_475, 8_239, "small"),
