@@ -17,6 +17,7 @@ from kgflow.models import Ensemble
 from kgflow.runs import update as module
 from kgflow.runs.ensemble import ensemble
 from kgflow.runs.growth import TABLE
+from kgflow.runs.predictor import ADDED
 from kgflow.runs.run import Run
 from kgflow.runs.store import run_config
 from kgflow.runs.training import resume
@@ -138,6 +139,15 @@ def test_what_is_added_is_known_and_everything_follows(trained, tmp_path):
     old = [("France", first, "Peru"), ("Peru", first, "Chile")]
     assert run.score(old)["score"].equals(trained.score(old)["score"])
     assert run.predictor.calibration.facts == trained.predictor.calibration.facts
+
+
+def test_probabilities_of_what_was_added_are_doubted(trained, tmp_path):
+    run = update(trained, AVALON, tmp_path / "new", evaluated=False)
+    rows = run.score([("Avalon", "borders", "Peru"), ("France", "borders", "Peru"), AVALON[0]])
+    assert rows["note"].to_list()[0] == ADDED
+    assert ADDED not in rows["note"].to_list()[1:]
+    assert run.config.run.preset == trained.config.run.preset
+    assert run.history == trained.history
 
 
 def test_the_fit_ranks_the_given_facts_far_above_chance(trained, tmp_path):

@@ -38,6 +38,7 @@ Answers = tuple[Ids, Floats]
 """Ids and scores of the answers to one query, best first."""
 
 UNTRAINED = "head, relation or tail is not in the training data"
+ADDED = "head, relation or tail was added after training: the probability is not guaranteed"
 NO_FACTS = "no validation fact has this relation: estimated from similar relations"
 FEW_FACTS = "too few validation facts to estimate the probability"
 
@@ -308,11 +309,12 @@ class Predictor:
         truth, known = self.calibration.truth, self.known.contains(*triples.T)
         if truth is None:
             return [None if k else FEW_FACTS for k in known.tolist()]
-        trained, facts = self.trained(triples), np.array(truth.missing.facts)[triples[:, 1]]
-        return [
-            None if k else UNTRAINED if not t else NO_FACTS if not n else None
-            for k, t, n in zip(known.tolist(), trained.tolist(), facts.tolist(), strict=True)
-        ]
+        h, r, t = triples.T
+        added = np.isin(h, self.updates.entities) | np.isin(t, self.updates.entities)
+        added |= np.isin(r, self.updates.relations)
+        notes = np.where(np.array(truth.missing.facts)[r] == 0, NO_FACTS, "").astype(object)
+        notes[added], notes[~self.trained(triples)], notes[known] = ADDED, UNTRAINED, ""
+        return [note or None for note in notes.tolist()]
 
     def tensor(self, array: Ids) -> Tensor:
         """Copy an array of ids to the device of the model."""

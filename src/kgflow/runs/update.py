@@ -30,6 +30,7 @@ from kgflow.runs.store import (
     FACTS,
     METRICS,
     MODEL,
+    RACE,
     VOCABULARY,
     model_digest,
     new_run,
@@ -48,6 +49,8 @@ REPLAY = 20
 """Earlier facts of each trained entity that is moved, which it is fitted to as well."""
 OWN_FILES = {CONFIG, VOCABULARY, FACTS, METRICS, CALIBRATION, MODEL, UPDATES, "checkpoint", "index"}
 """Files of a run that an update writes anew, or that do not fit afterwards."""
+STORY = {"history.jsonl", RACE}
+"""Files that say how a run was trained."""
 
 
 def update(
@@ -93,7 +96,7 @@ def update(
     if out is not None and target.resolve() == run.directory.resolve():
         raise KgflowError(f"{target} is the run itself: update it in place, or give another --out")
     before = model_digest(run.directory)
-    config = run_config(run.config, extension.data)
+    config = run_config(run.config, extension.data, run.config.run.preset)
     began = time.process_time()
     with new_run(target, config, extension.data, force or out is None) as draft:
         model, rows = fitted_model(run, extension, finetune)
@@ -172,9 +175,9 @@ def _replayed(h: Ids, t: Ids, entities: Ids) -> NDArray[np.bool_]:
 
 
 def _copy_others(source: Path, draft: Path, whole: bool) -> None:
-    """Copy the history and, for an update in place, all files that are not of the run."""
+    """Copy how the run was trained and, for an update in place, all files that are not its own."""
     for path in source.iterdir():
-        if path.name in OWN_FILES or not (whole or path.name == "history.jsonl"):
+        if path.name in OWN_FILES or not (whole or path.name in STORY):
             continue
         if path.is_dir() and not path.is_symlink():
             shutil.copytree(path, draft / path.name, symlinks=True)
