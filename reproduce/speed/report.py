@@ -207,7 +207,8 @@ def picture(results, path):
         names = [f"{run['name']}\nn={run['n']}" for run in results["training"]]
         bars.set_xticks(range(len(names)), names)
         bars.set(ylabel="seconds per epoch (log)", yscale="log", title="Time of one epoch")
-        bars.legend(fontsize=8)
+        bars.set_ylim(top=12 * bars.get_ylim()[1])
+        bars.legend(fontsize=8, loc="upper left", ncols=2)
         found = slopes(results)
         for place, (what, points) in enumerate(results.get("growth", {}).items()):
             good = [(x, seconds(r)) for x, r in points if "seconds" in r]
@@ -220,4 +221,6 @@ def picture(results, path):
         )
         lines.set_title("Growth, random graphs, n = 32")
         lines.legend(fontsize=8)
+        for axis in (bars.yaxis, lines.xaxis, lines.yaxis):
+            axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
         figure.savefig(path)
