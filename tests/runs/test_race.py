@@ -1,5 +1,6 @@
 """Time limits: a race of recipes by successive halving, its time and its state."""
 
+import itertools
 import json
 import re
 import time
@@ -63,11 +64,13 @@ def test_without_a_limit_every_recipe_is_trained_to_its_end(tmp_path):
     assert run.predict(head="e0", relation="r0", k=2).shape[0] == 2
 
 
-def test_the_time_limit_holds_and_the_winner_is_trained_the_longest(tmp_path):
+def test_the_time_limit_holds_and_the_winner_is_trained_the_longest(tmp_path, monkeypatch):
+    clock = itertools.count(0, 0.01)  # whatever else the machine does
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     race = new_race(tmp_path / "run", limit=4.0, **{"training.patience": 10**6})
     began = time.monotonic()
     run = race.run()
-    assert time.monotonic() - began < 7  # a busy machine may be late at the end
+    assert time.monotonic() - began < 4.4
     trials = sorted(run.trials, key=lambda trial: -trial["seconds"])
     assert trials[0]["epochs"] > PLANNED
     assert trials[0]["mrr"] >= trials[-1]["mrr"]

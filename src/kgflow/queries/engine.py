@@ -208,7 +208,7 @@ class QueryEngine:
     ) -> QueryAnswers:
         allowed = ~known if options.new else np.ones(len(known), dtype=bool)
         value = np.where(allowed, found.value, 0.0)
-        best = np.argsort(-value, kind="stable")[: options.k]
+        best = np.lexsort((~known, -value))[: options.k]  # of equal values, known answers first
         best = best[value[best] > 0]
         others = allowed.copy()
         others[best] = False
