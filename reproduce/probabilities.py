@@ -139,13 +139,18 @@ def measure(run: Run) -> dict[str, Any]:
     """
     data, (selection, conformal) = run.data, run.validation
     without = replace(data, test=Triples.empty())
-    removed, known = without.index(selection), [data.train, conformal]
-    scorer = Scorer(run.model, without.index(Triples.concatenate(known)))
+    removed, left_out = without.index(selection), without.index(conformal)
+    scorer = Scorer(run.model, without.index(data.train))
     calibration = _calibration(run, without)
     calibration = fit_truth(
-        calibration, run.model, scorer.known, removed, len(selection) / len(data.valid)
+        calibration,
+        run.model,
+        scorer.known,
+        removed,
+        len(selection) / len(data.valid),
+        left_out=left_out,
     )
-    fitted = Case.of(scorer, sample_triples(scorer, removed))
+    fitted = Case.of(scorer, sample_triples(scorer, removed, left_out=left_out))
     after = Scorer(run.model, without.known)
     queries = max(QUERIES, SCORES // len(data.entities))
     test = Case.of(after, sample_triples(after, without.index(data.test), SEED, queries))

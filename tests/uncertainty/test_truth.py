@@ -65,7 +65,8 @@ def simulate(rng, size, marked):
     true = rng.random(size) < expit(0.9 * x[:, 0] + 0.4 * x[:, 1] + 1.0 * r)
     marks = true & (rng.random(size) < marked)
     # Known answers say nothing here.
-    return Evidence(r, x, np.ones((size, 2), dtype=int), np.zeros((size, 2))), marks, true
+    one = np.ones((size, 2), dtype=int)
+    return Evidence(r, x, one, np.zeros((size, 2)), np.zeros(size)), marks, true
 
 
 def test_probabilities_are_those_of_missing_triples_not_of_marked_ones():
@@ -76,7 +77,7 @@ def test_probabilities_are_those_of_missing_triples_not_of_marked_ones():
     found = TruthModel.fit(evidence, marked, np.ones(len(marked)), 1.0, missing)
     fresh, marked, true = simulate(rng, 60_000, 0.5)
     missing_now = true & ~marked
-    p = expit(found.log_odds(Evidence(*(x[~marked] for x in fresh))))
+    p = expit(found.log_odds(fresh.take(~marked)))
     kept = p > 0.01
     bins = (10 * p[kept]).astype(int)
     gap = np.bincount(bins, p[kept] - missing_now[~marked][kept])
@@ -92,5 +93,6 @@ def test_it_increases_strictly_with_the_score_of_either_query():
     for side in (0, 1):
         odds = np.full((200, 2), logit(0.1))
         odds[:, side] = grid
-        assert (np.diff(expit(found.log_odds(Evidence(one[:, 0], odds, one, 0.0 * one)))) > 0).all()
+        at = Evidence(one[:, 0], odds, one, 0.0 * one, np.zeros(200))
+        assert (np.diff(expit(found.log_odds(at))) > 0).all()
     assert TruthModel.model_validate_json(found.model_dump_json()) == found

@@ -265,10 +265,9 @@ class Run:
         candidates = self._candidates(facts, progress)
         digest = model_digest(self.directory)
         found = calibrate(candidates, self.logit_offset, seed, digest)
-        others = Triples.concatenate([data.train, self.validation.conformal, data.test])
-        share = len(facts) / len(data.valid)
-        known, removed = data.index(others), data.index(facts)
-        found = fit_truth(found, self.model, known, removed, share, seed)
+        share, known = len(facts) / len(data.valid), data.queries("train", "test")
+        removed, left_out = (data.index(part) for part in self.validation)
+        found = fit_truth(found, self.model, known, removed, share, seed, left_out)
         write_calibration(self.directory, found)
         self._forget()
         return found

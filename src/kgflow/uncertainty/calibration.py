@@ -23,6 +23,7 @@ from kgflow.uncertainty.candidates import CandidateScores
 from kgflow.uncertainty.missing import MissingAnswers
 from kgflow.uncertainty.profiles import profiles_of
 from kgflow.uncertainty.removed import sample_triples
+from kgflow.uncertainty.stiffness import choose_stiffness
 from kgflow.uncertainty.truth import Evidence, Side, TruthModel, known_counts
 
 FORMAT = 2
@@ -96,8 +97,9 @@ class Calibration(BaseModel):
         for log, count, side in zip(logs, counts, sides, strict=True):
             empty = count == 0
             log[empty] = profiles.log(side[0][empty], side[1][empty])
-        known_answers = np.stack(counts, axis=1)
-        return Evidence(r, np.stack(odds, axis=1), known_answers, np.stack(logs, axis=1))
+        loop = np.where(h == t, profiles.loops[r], 0.0)
+        known_answers, profile = np.stack(counts, axis=1), np.stack(logs, axis=1)
+        return Evidence(r, np.stack(odds, axis=1), known_answers, profile, loop)
 
     def rows(self, scorer: Scorer, h: Ids, r: int) -> Floats:
         """Return the log-odds that (h, r, t) is true of heads ``(B,)`` and all tails: ``(B, E)``.
@@ -113,7 +115,9 @@ class Calibration(BaseModel):
         inverse = (r + known.relations // 2) % known.relations
         backward = scorer.scores_among(t, np.full_like(t, inverse), h).T.double().cpu().numpy()
         sides = (odds, h, r), (self.log_odds_of(backward, inverse), t, inverse)
-        return self.truth.grid(r, *(_side(known, *side) for side in sides))
+        found = self.truth.grid(r, *(_side(known, *side) for side in sides))
+        found[np.arange(len(h)), h] += profiles_of(known).loops[r]
+        return found
 
     def log_odds_of(self, score: Floats, r: int) -> Floats:
         """Return calibrated log-odds of scores of one relation, in their shape."""
@@ -249,6 +253,7 @@ def fit_truth(
     removed: QueryIndex,
     k: float,
     seed: int = 0,
+    left_out: QueryIndex | None = None,
 ) -> Calibration:
     """Add to a calibration the probability that triples are true, see `TruthModel`.
 
@@ -259,13 +264,19 @@ def fit_truth(
         removed: Queries of validation triples, of which the model knows nothing.
         k: Number of removed triples per triple that the graph lacks.
         seed: Seed of the sample.
+        left_out: Queries of triples that are true but neither known nor removed: the model shall
+            learn nothing from them. If they were known, a query of which all answers were removed
+            would have some of them.
     """
     triples = int(removed.counts.sum()) // 2
     if triples < MIN_TRIPLES or not k:
         return calibration
     scorer = Scorer(model, known)
-    sample = sample_triples(scorer, removed, seed)
+    sample = sample_triples(scorer, removed, seed, left_out=left_out)
     evidence = calibration.evidence(scorer, sample.h, sample.r, sample.t)
     missing = MissingAnswers.fit(known, removed)
-    truth = TruthModel.fit(evidence, sample.removed, sample.weight, k, missing)
+    given = evidence, sample.removed, sample.weight, k, missing
+    query = sample.h * known.relations + sample.r
+    stiffness, calibrator = choose_stiffness(*given, query, seed)
+    truth = TruthModel.fit(*given, stiffness).model_copy(update={"calibrator": calibrator})
     return calibration.model_copy(update={"truth": truth})

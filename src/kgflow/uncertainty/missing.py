@@ -75,10 +75,11 @@ class MissingAnswers(BaseModel):
         exposure[:, 0] = np.maximum(known.entities - queries, 1)
         answers = np.bincount(known.r, known.counts, R) / np.maximum(queries, 1)
         functional = answers < FUNCTIONAL
+        overall = (count[:, 1:].sum() + 0.5) / (exposure[:, 1:].sum() + 1)
         rates = np.empty((R, GROUPS))
         for kind in (functional, ~functional):
             for g in range(GROUPS):
-                rates[kind, g] = _shrink(count[kind, g], exposure[kind, g], count, exposure)
+                rates[kind, g] = _shrink(count[kind, g], exposure[kind, g], overall, g == 0)
         facts = np.bincount(removed.r, removed.counts, R)[: R // 2].astype(np.int64)
         return cls(
             rates=tuple(tuple(row) for row in rates.tolist()),
@@ -98,25 +99,31 @@ class MissingAnswers(BaseModel):
         return np.asarray(rates[r, group_of(count)] * np.maximum(count, 1), dtype=np.float64)
 
 
-def _shrink(count: Floats, exposure: Floats, counts: Floats, exposures: Floats) -> Floats:
-    """Return posterior means of Poisson rates; without any exposure, the mean of all groups."""
+def _shrink(count: Floats, exposure: Floats, overall: float, unanswered: bool) -> Floats:
+    """Return posterior means of Poisson rates; without any exposure, the rate of all groups.
+
+    The prior of their mean is around the pooled rate with one fact at the rate of all groups, which
+    is not comparable with that of queries without known answers.
+    """
     from scipy.special import gammaln
 
     from kgflow.uncertainty.calibrators import minimize_bounded
 
     if not exposure.sum():
-        return np.full(len(count), (counts[:, 1:].sum() + 0.5) / (exposures[:, 1:].sum() + 1))
+        return np.full(len(count), overall)
     seen = exposure > 0
     k, x = count[seen], exposure[seen]
-    start = np.array([np.log((k.sum() + 0.5) / (x.sum() + 1)), 0.0])
+    pooled = (k.sum() + 0.5) / (x.sum() + 1)
+    centre = np.log(pooled if unanswered else (k.sum() + 1) / (x.sum() + 1 / overall))
+    start = np.array([centre, 0.0])
 
     def loss(w: Floats) -> tuple[float, Floats]:
         def value(w: Floats) -> float:
             mean, shape = np.exp(np.clip(w, -30, 10))
             rate = shape / mean
             likelihood = gammaln(k + shape) - gammaln(shape) + shape * np.log(rate / (rate + x))
-            # Jeffreys' prior of the mean; and the shape stays finite where all rates are equal.
-            prior = 0.05 * w[1] ** 2 - w[0] / 2
+            # Few facts cannot move the mean far; the shape stays finite where all rates are equal.
+            prior = 0.05 * w[1] ** 2 + (w[0] - centre) ** 2 / 2
             return float(prior - likelihood.sum() - (k * np.log(x / (rate + x))).sum())
 
         step = np.eye(2) * 1e-5

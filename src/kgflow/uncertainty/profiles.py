@@ -46,6 +46,19 @@ class RelationProfiles:
         has = csr_array((ones, (known.h, known.r)), shape=shape)
         return (has.T @ has).tocsr()
 
+    @cached_property
+    def loops(self) -> Floats:
+        r"""Log-odds that are added to self-loops (h, r, h), ``(2R,)``.
+
+        They are :math:`-\log 2(n+1)` of relations with n known facts of which none is a self-loop
+        (the chance of one is estimated as half a case in n + 1), and 0 of others.
+        """
+        known = self.known
+        query, tail, _ = known.gather(np.arange(len(known)))
+        r, loop = known.r[query], known.h[query] == tail
+        facts, loops = (np.bincount(x, minlength=known.relations) for x in (r, r[loop]))
+        return np.where(loops > 0, 0.0, -np.log(2.0 * (facts + 1)))
+
     def log(self, h: Ids, r: Ids) -> Floats:
         """Return log q of entities and relations, ``(N,)`` each."""
         keys, of = np.unique(h * self.known.relations + r, return_inverse=True)

@@ -43,15 +43,24 @@ class TripleSample:
     def __len__(self) -> int:
         return len(self.h)
 
+    def take(self, where: NDArray[np.bool_]) -> "TripleSample":
+        """Select triples by a mask."""
+        h, r, t = self.h[where], self.r[where], self.t[where]
+        return TripleSample(h, r, t, self.removed[where], self.weight[where])
+
 
 def sample_triples(
-    scorer: Scorer, removed: QueryIndex, seed: int = 0, queries: int = QUERIES
+    scorer: Scorer,
+    removed: QueryIndex,
+    seed: int = 0,
+    queries: int = QUERIES,
+    left_out: QueryIndex | None = None,
 ) -> TripleSample:
     """Sample triples that are not among the known ones of the scorer.
 
     Sampled are queries with removed answers, other queries with known answers, and queries of any
     entity and relation without either. Of each, all removed answers are in the sample, the best
-    other candidates, and some of the rest.
+    other candidates, and some of the rest. Triples of `left_out` are not.
     """
     rng, known = np.random.default_rng(seed), scorer.known
     generator, parts = torch.Generator().manual_seed(seed), []
@@ -66,7 +75,10 @@ def sample_triples(
     relations = known.relations // 2
     inverse = r >= relations
     head, tail = np.where(inverse, t, h), np.where(inverse, h, t)
-    return TripleSample(head, r % relations, tail, is_removed, weights)
+    sample = TripleSample(head, r % relations, tail, is_removed, weights)
+    if left_out is None:
+        return sample
+    return sample.take(~left_out.contains(sample.h, sample.r, sample.t))
 
 
 def _strata(known: QueryIndex, removed: QueryIndex) -> list[tuple[Ids, Ids]]:

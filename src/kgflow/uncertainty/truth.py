@@ -1,6 +1,5 @@
 """Probability that a triple is true, from both of its queries and what is missing of them."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, NamedTuple
 
@@ -11,17 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from kgflow.data import QueryIndex
 from kgflow.evaluation.metrics import Floats
 from kgflow.evaluation.scoring import Ids
-from kgflow.uncertainty.calibrators import MIN_SLOPE, minimize_bounded
+from kgflow.uncertainty.calibrators import CalibratorField, Identity
 from kgflow.uncertainty.missing import MissingAnswers
-
-KNOTS = 4
-"""Knots of each piecewise linear function."""
-SPREAD = 1.5
-"""Standard deviation of the prior of the intercepts of relations."""
-STIFFNESS = 0.1
-"""Precision of the prior of slopes."""
-START = 0.5
-"""Slope of both functions in the prior: the mean of the log-odds of both queries."""
+from kgflow.uncertainty.unlabelled import FLEXIBLE, Regression, Stiffness
 
 Positive = Annotated[float, Field(gt=0)]
 
@@ -32,13 +23,19 @@ class Evidence(NamedTuple):
     Shapes:
         r: (N,), relation. odds: (N, 2), calibrated log-odds of the answer. known: (N, 2), number
         of known answers. profile: (N, 2), log q of queries without known answers (see
-        `RelationProfiles`), 0 for others.
+        `RelationProfiles`), 0 for others. loop: (N,), log-odds added to self-loops, 0 for others.
     """
 
     r: Ids
     odds: Floats
     known: Ids
     profile: Floats
+    loop: Floats
+
+    def take(self, where: NDArray[np.bool_] | Ids) -> "Evidence":
+        """Select triples by a mask or by positions."""
+        r, odds, known, profile, loop = self
+        return Evidence(r[where], odds[where], known[where], profile[where], loop[where])
 
 
 class TruthModel(BaseModel):
@@ -55,7 +52,8 @@ class TruthModel(BaseModel):
     linear, so p increases strictly with the score of either query. Queries without known answers
     count for less where entities with the relations of theirs have no such answers (q). All
     parameters are fitted to a sample of all triples that are not known, in which validation triples
-    are the removed ones; the intercept of a relation is shrunk to the mean.
+    are the removed ones; the intercept of a relation is shrunk to the mean. How many slopes, and
+    how strongly all are shrunk, is chosen by cross-validation, see `choose_stiffness`.
 
     The rate at which facts are missing is not identified by a graph alone. It is assumed that the
     graph lacks as many as validation has, and that those are missing at random: then a triple in
@@ -71,6 +69,7 @@ class TruthModel(BaseModel):
         profile: a of both queries.
         empty: d of both queries, and of both together.
         intercept: c by relation, ``(R,)``.
+        calibrator: Strictly increasing map of these log-odds to the final ones.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
@@ -82,11 +81,12 @@ class TruthModel(BaseModel):
     profile: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
     empty: tuple[float, float, float]
     intercept: tuple[float, ...]
+    calibrator: CalibratorField = Identity()
 
     @classmethod
     def fit(
         cls, evidence: Evidence, removed: NDArray[np.bool_], weight: Floats, k: float,
-        missing: MissingAnswers,
+        missing: MissingAnswers, stiffness: Stiffness = FLEXIBLE,
     ) -> "TruthModel":  # fmt: skip
         """Maximise the likelihood of removed triples.
 
@@ -96,12 +96,13 @@ class TruthModel(BaseModel):
             weight: Weights, ``(N,)``.
             k: Number of removed triples per missing triple.
             missing: Expected numbers of missing answers.
+            stiffness: Number of slopes and precision of their priors.
         """
         R = len(missing.facts)
         sides = _sides(evidence, missing)
-        knots = [_knots(side[removed]) for side in sides.odds.T]
-        fitting = _Fit(_design(sides, knots), evidence.r, removed, weight, k, R)
-        w, J = fitting.solve([len(own) + 1 for own in knots]), [len(own) + 1 for own in knots]
+        knots = [_knots(side[removed], stiffness.knots) for side in sides.odds.T]
+        J, X = [len(own) + 1 for own in knots], _design(sides, knots)
+        w = Regression(X, evidence.r, evidence.loop, removed, weight, k, R).solve(sum(J), stiffness)
         first, second, rest = np.split(w, [J[0], sum(J)])
         return cls(
             missing=missing,
@@ -118,10 +119,13 @@ class TruthModel(BaseModel):
         sides = _sides(evidence, self.missing)
         X = _design(sides, [np.array(own) for own in self.knots])
         w = np.array([*self.slopes[0], *self.slopes[1], *self.rate, *self.profile, *self.empty])
-        return np.asarray(X @ w + np.array(self.intercept)[evidence.r], dtype=np.float64)
+        odds = np.asarray(X @ w + np.array(self.intercept)[evidence.r], dtype=np.float64)
+        return self.calibrator(odds) + evidence.loop
 
     def grid(self, r: int, first: "Side", second: "Side") -> Floats:
         """Return the log-odds of all triples of some heads and some tails, ``(B, N)``.
+
+        Those of self-loops are not added.
 
         Args:
             r: Relation, or inverse relation, of the triples.
@@ -138,7 +142,7 @@ class TruthModel(BaseModel):
             total += own[:, None] if side is first else own
             _add_ramps(total, side.odds, self.knots[q], self.slopes[q])
         total += self.empty[2] * np.outer(first.known == 0, second.known == 0)
-        return total
+        return self.calibrator(total)
 
 
 class Side(NamedTuple):
@@ -167,8 +171,9 @@ def _sides(evidence: Evidence, missing: MissingAnswers) -> _Sides:
     return _Sides(*(np.where(swap, x[:, ::-1], x) for x in columns))
 
 
-def _knots(odds: Floats) -> Floats:
-    return np.unique(np.quantile(odds, np.linspace(0.02, 0.98, KNOTS)))
+def _knots(odds: Floats, count: int) -> Floats:
+    ends = (0.02, 0.98) if count > 1 else (0.5, 0.5)
+    return np.unique(np.quantile(odds, np.linspace(*ends, count)))
 
 
 def _design(sides: _Sides, knots: list[Floats]) -> Floats:
@@ -193,43 +198,6 @@ def _add_ramps(
     for (low, high), slope in zip(pairwise(knots), slopes[1:-1], strict=True):
         total += slope * (np.clip(x, low, high) - low)
     total += slopes[-1] * np.maximum(x - knots[-1], 0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """Regression with an intercept and one more by relation, for positive and unlabelled data."""
-
-    X: Floats
-    r: Ids
-    removed: NDArray[np.bool_]
-    weight: Floats
-    k: float
-    relations: int
-
-    def solve(self, slopes: list[int]) -> Floats:
-        """Return slopes, other weights, the intercept and those of the relations."""
-        d, bounded = self.X.shape[1], sum(slopes)
-        start = np.zeros(d + 1 + self.relations)
-        start[:bounded], start[bounded : bounded + 4], start[d] = START, START, -3.0
-        lower = np.full(len(start), -np.inf)
-        lower[:bounded], lower[bounded : bounded + 4] = MIN_SLOPE, 0.0
-        precision = np.full(len(start), SPREAD**-2)
-        precision[:bounded], precision[bounded:d], precision[d] = STIFFNESS, 0.01, 0.0
-        return minimize_bounded(lambda w: self._loss(w, start, precision), start, lower)
-
-    def _loss(self, w: Floats, prior: Floats, precision: Floats) -> tuple[float, Floats]:
-        from scipy.special import expit
-
-        d = self.X.shape[1]
-        odds = self.X @ w[:d] + w[d] + w[d + 1 :][self.r]
-        p, y = expit(odds), self.removed
-        value = np.log1p(self.k * p) + np.where(y, np.logaddexp(0, -odds), 0)
-        slope = self.weight * (1 - p) * (self.k * p / (1 + self.k * p) - y)
-        by_relation = np.bincount(self.r, slope, self.relations)
-        away = w - prior
-        gradient = np.concatenate([self.X.T @ slope, [slope.sum()], by_relation])
-        loss = self.weight @ value + (precision * away) @ away / 2
-        return float(loss), gradient + precision * away
 
 
 def known_counts(known: QueryIndex, h: Ids, r: Ids) -> Ids:
