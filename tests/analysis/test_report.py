@@ -28,6 +28,7 @@ from kgflow.analysis.report.sections.metrics import (
 )
 from kgflow.analysis.report.sections.rules import Rules
 from kgflow.analysis.report.sections.settings import LearningCurve
+from kgflow.analysis.report.sections.summary import MissingFacts, Summary, percent
 from kgflow.data import Dataset, Triples, Vocabulary
 from kgflow.errors import KgflowError
 
@@ -140,6 +141,37 @@ def test_the_numbers_are_those_of_the_evaluation(runs, report):
         expected = run.evaluate("test")["realistic"]
         assert evaluation["realistic"] == expected
         assert f"<dt>MRR</dt><dd>{expected['mrr']:.3f}</dd>" in page
+
+
+def test_the_report_opens_with_the_run_in_words(runs, report):
+    page = report.page.read_text()
+    for run, evaluation in zip(runs, report.context.evaluations, strict=True):
+        text = page.split(f"<h3>{run.directory.name}</h3>\n<p>")[1].split("</p>")[0]
+        metrics = evaluation["realistic"]
+        assert f"The model is {run.config.model.name} of dimension 8." in text
+        assert f"{percent(metrics['hits@10'])} of the queries" in text
+        assert f"(MRR) is {metrics['mrr']:.3f}" in text
+        sets = run.coverage(coverage=0.9, nonconformity="rank")
+        assert f"did for {100 * sets.covered.mean():.1f} % of the test queries" in text
+        best = run.discover(1).row(0, named=True)
+        fact = " ".join(best[name] for name in ("head_label", "relation", "tail_label"))
+        assert f"{fact} ({percent(best['probability'])}, {best['trust']})" in text
+
+
+def test_missing_facts_are_those_of_discovery(runs, tmp_path):
+    found = write_report(runs[:1], tmp_path / "x.html", sections=[MissingFacts()])
+    page, rows = found.page.read_text(), found.context.missing[0]
+    expected = runs[0].discover(len(rows))["probability"]
+    assert rows["probability"][0] == expected[0]
+    assert page.count(f"<td>{rows['trust'][0]}</td>") >= 1
+    assert page.count('<th scope="row"') == len(rows)
+
+
+def test_large_graphs_are_not_searched_for_missing_facts(runs, tmp_path, monkeypatch):
+    monkeypatch.setattr("kgflow.analysis.report.section.MAX_SCORES", 10)
+    sections = [Summary(), MissingFacts()]
+    page = write_report(runs[:1], tmp_path / "x.html", sections=sections).page.read_text()
+    assert page.count("too large to look for missing facts in a report") == 2
 
 
 def test_one_run_has_nothing_to_compare_and_a_run_with_itself_differs_by_nothing(runs, tmp_path):

@@ -92,11 +92,11 @@ def test_search_entity_explanation_relation_and_back(visit):
     assert page.title() == "France · kgflow"
     assert page.locator("#known ~ div a", has_text="Paris").count() >= 1
     assert page.get_by_role("img", name="Densities of France").is_visible()
-    # A prediction and its explanation.
-    row = page.locator(".answers > li").first
-    assert row.locator(".badge").first.inner_text() == "new"
-    assert "%" in row.locator(".measure").inner_text()
+    # The explanation of a prediction.
+    row = page.locator(".answers > li").nth(1)
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     button = row.get_by_role("button")
+    assert button.get_attribute("aria-expanded") == "false"
     button.click()
     row.locator(".explanation li").first.wait_for(timeout=TIMEOUT)
     assert button.get_attribute("aria-expanded") == "true"
@@ -111,6 +111,22 @@ def test_search_entity_explanation_relation_and_back(visit):
     assert page.get_by_role("heading", level=1).inner_text() == "France"
 
 
+def test_an_entity_leads_with_missing_facts_whose_bars_are_their_probabilities(visit, world):
+    page = visit("/entity?name=France").page
+    first = page.locator("section.card").first
+    assert "missing" in first.get_by_role("heading", level=2).inner_text()
+    rows = first.locator(".answers > li")
+    assert rows.first.get_by_role("button").get_attribute("aria-expanded") == "true"
+    rows.first.locator(".explanation li").first.wait_for(timeout=TIMEOUT)
+    names = rows.first.locator(".what").inner_text().split(" ", 2)
+    (expected,) = world.score([tuple(names)])["probability"]
+    values = [float(meter.get_attribute("value")) for meter in rows.locator("meter").all()]
+    assert values == sorted(values, reverse=True)
+    assert values[0] == pytest.approx(expected)
+    assert page.locator("#known ~ div meter").count() == 0
+    assert " of 100: more certain than " in page.locator(".certainty").inner_text()
+
+
 def test_queries_for_tails_heads_and_relations(visit):
     found = visit("/query")
     page = found.page
@@ -120,7 +136,11 @@ def test_queries_for_tails_heads_and_relations(visit):
     page.wait_for_url("**/query?head=France&relation=borders")
     settled(found)
     assert page.get_by_role("heading", name="(France, borders, ?)").is_visible()
-    assert page.locator(".badge.known").count() > 0
+    rows = page.locator(".answers > li")
+    known = rows.filter(has=page.locator(".badge.known"))
+    assert known.count() > 0
+    assert known.locator("meter").count() == 0
+    assert rows.locator("meter").count() == rows.count() - known.count()
     heads = settled(visit("/query?relation=borders&tail=Spain")).page
     assert heads.get_by_role("heading", name="(?, borders, Spain)").is_visible()
     relations = settled(visit("/query?head=France&tail=Spain")).page
@@ -128,8 +148,11 @@ def test_queries_for_tails_heads_and_relations(visit):
 
 
 def test_questions_of_several_hops(visit):
-    found = visit("/ask")
+    found = visit("/")
     page = found.page
+    page.get_by_role("link", name="ask a question").click()
+    page.wait_for_url("**/ask")
+    settled(found)
     page.locator(".examples a").first.click()
     page.wait_for_url("**/ask?query=*")
     settled(found)

@@ -8,6 +8,7 @@ import numpy as np
 
 from kgflow.analysis.explain import Explainer
 from kgflow.analysis.layout import groups, layout
+from kgflow.analysis.missing import without_reverse
 from kgflow.analysis.plots import density_plot, entity_map, new_figure, rule_histograms, to_svg
 from kgflow.analysis.rules import (
     Deviation,
@@ -159,7 +160,8 @@ def suggest_triples(service: RunService, entity: int, k: int) -> "pl.DataFrame":
     """Return the k most probable unknown triples of an entity with another one.
 
     The queries have the relations of the entity itself, on either side, and those that several of
-    its nearest neighbours have: other relations do not apply to it. The columns are those of
+    its nearest neighbours have: other relations do not apply to it. Of a triple of a symmetric
+    relation and its reverse only the more probable one is returned. The columns are those of
     `Run.predict` and "target", the predicted part.
     """
     import polars as pl
@@ -177,7 +179,9 @@ def suggest_triples(service: RunService, entity: int, k: int) -> "pl.DataFrame":
     found = found.with_columns(pl.Series("target", target, dtype=pl.String))
     found = found.filter(pl.col("head") != pl.col("tail"))
     order = ("probability", "conditional_probability")
-    return found.sort(order, descending=True, nulls_last=True, maintain_order=True).head(k)
+    found = found.sort(order, descending=True, nulls_last=True, maintain_order=True)
+    symmetry = {r["name"]: r["symmetry"] for r in service.relation_statistics}
+    return without_reverse(found, symmetry).head(k)
 
 
 def candidate_relations(service: RunService, entity: int) -> list[int]:

@@ -3,12 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kgflow.analysis.comparison import Comparison
+from kgflow.analysis.missing import without_reverse
 from kgflow.analysis.plots.style import COLOURS
 from kgflow.analysis.report.content import Cells, Content, Paragraph, SideBySide, Table
 from kgflow.data import Statistics, describe
@@ -16,6 +17,13 @@ from kgflow.errors import KgflowError
 from kgflow.evaluation import Evaluation, Progress, no_progress
 from kgflow.runs.run import Run
 
+if TYPE_CHECKING:
+    import polars as pl
+
+MISSING = 12
+"""Number of missing facts."""
+MAX_SCORES = 3 * 10**8
+"""Largest number of possible facts that a report scores to find the missing ones."""
 DEFAULT_ENTITIES = 5
 """Number of entities with the highest degree that are shown by default."""
 
@@ -92,6 +100,28 @@ class ReportContext:
         """Comparisons of the other runs with the first."""
         first, *others = self.evaluations
         return tuple(Comparison(first.ranking, other.ranking) for other in others)
+
+    @cached_property
+    def reliabilities(self) -> tuple[dict[str, Any], ...]:
+        """Reliability of the conditional probabilities of every run, as `Run.reliability`."""
+        return tuple(run.reliability(self.split) for run in self.runs)
+
+    @cached_property
+    def missing(self) -> tuple["pl.DataFrame", ...]:
+        """Most probable missing facts of every run, as `Run.discover`.
+
+        Raises:
+            KgflowError: the graph has more than `MAX_SCORES` possible facts.
+        """
+        data = self.data
+        if len(data.relations) * len(data.entities) ** 2 > MAX_SCORES:
+            raise KgflowError(
+                f"{data.name} is too large to look for missing facts in a report: "
+                "use kgflow discover"
+            )
+        symmetry = {r.name: r.symmetry for r in self.statistics.by_relation}
+        found = (run.discover(2 * MISSING) for run in self.runs)
+        return tuple(without_reverse(rows, symmetry).head(MISSING) for rows in found)
 
     def relation_names(self, evaluation: Evaluation) -> NDArray[np.str_]:
         """Return the relation of each ranked query, ``(N,)``."""

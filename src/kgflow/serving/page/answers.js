@@ -1,12 +1,12 @@
-// Ranked answers with probability, certainty and explanation.
+// Ranked answers with probability and explanation.
 
 import { post } from "/page/api.js";
-import { el, entityLink, relationLink } from "/page/dom.js";
+import { el, entityLink, percent, relationLink } from "/page/dom.js";
 
-/** A list of answers of `/v1/predict`; `title` returns the heading of an answer. */
-export function answers(rows, title = answerLink) {
-  if (!rows.length) return el("p", { class: "soft" }, "No new answers.");
-  return el("ol", { class: "answers" }, rows.map((row) => el("li", {}, line(row, title))));
+/** A list of answers of `/v1/predict`; `title` returns the heading of an answer, `open` explains the first. */
+export function answers(rows, title = answerLink, open = false) {
+  if (!rows.length) return el("p", { class: "soft" }, "None.");
+  return el("ol", { class: "answers" }, rows.map((row, i) => el("li", {}, line(row, title, open && i === 0))));
 }
 
 /** A link to the predicted part. */
@@ -14,37 +14,24 @@ export function answerLink(row) {
   return row.target === "relation" ? relationLink(row.relation) : entityLink(row[row.target], row.answer);
 }
 
-function line(row, title) {
+function line(row, title, open) {
   const box = el("div", { class: "explanation", hidden: true });
+  const button = explainButton(row, box);
+  if (open) button.click();
   return el("div", { class: "answer" },
     el("div", { class: "what" }, title(row)),
-    el("div", { class: "marks" },
-      el("span", { class: `badge ${row.known ? "known" : "new"}` }, row.known ? "known" : "new"),
-      row.trained ? null : el("span", { class: "badge", title: "Not in the training split" }, "untrained"),
-      explainButton(row, box)),
-    el("div", { class: "measure" },
-      ...probability(row), row.certainty === null ? null : certainty(row)),
+    el("div", { class: "marks" }, row.known ? el("span", { class: "badge known" }, "known") : null, button),
+    row.known ? null : probability(row.probability, row.trust),
     row.note === null ? null : el("p", { class: "note" }, row.note),
     box);
 }
 
-/** The probability that a fact is true; known facts are not in doubt. */
-function probability(row) {
-  if (row.known) return [el("span", {}, "known")];
-  if (row.probability === null) return [el("span", { class: "soft" }, "probability unknown")];
-  const text = percent(row.probability);
-  return [el("meter", { min: 0, max: 1, value: row.probability, "aria-label": `probability ${text}` }), el("span", {}, `${text}, ${row.trust}`)];
-}
-
-function percent(p) {
-  if (p < 0.0005) return "< 0.1 %";
-  return p > 0.995 ? "> 99 %" : `${(100 * p).toFixed(p < 0.0995 ? 1 : 0)} %`;
-}
-
-/** The certainty of the answer: its percentile among entities like it, or among relations. */
-function certainty(row) {
-  const title = "How narrow the distribution of the answer is, compared with entities of its type or degree";
-  return el("span", { title }, `more certain than ${Math.round(row.certainty)} %`);
+/** A bar as long as the probability, with the number and a word; known facts have none. */
+export function probability(p, word) {
+  if (p === null) return el("div", { class: "measure soft" }, "probability unknown");
+  return el("div", { class: "measure" },
+    el("meter", { min: 0, max: 1, value: p, "aria-label": `probability ${percent(p)}` }),
+    el("strong", {}, percent(p)), word ? el("span", {}, word) : null);
 }
 
 function explainButton(row, box) {
@@ -62,7 +49,7 @@ function explainButton(row, box) {
 }
 
 async function explain({ head, relation, tail }, box) {
-  box.textContent = "…";
+  box.replaceChildren(el("p", { class: "wait" }, "Loading …"));
   try {
     const { reasons } = await post("/v1/explain", { head, relation, tail });
     box.replaceChildren(...(reasons.length

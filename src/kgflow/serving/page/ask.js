@@ -1,8 +1,9 @@
 // Queries of several hops: their text, their graph, and answers with the facts that lead to them.
 
 import { get, post } from "/page/api.js";
+import { probability } from "/page/answers.js";
 import { drawing } from "/page/drawing.js";
-import { el, entityLink, pageUrl } from "/page/dom.js";
+import { el, entityLink, pageUrl, percent } from "/page/dom.js";
 
 const K = 20;
 
@@ -58,21 +59,15 @@ async function result(query, fresh) {
   return box;
 }
 
-const percent = (p) => (p < 0.001 ? "<0.1 %" : `${(100 * p).toFixed(p < 0.0995 ? 1 : 0)} %`);
-
 function answer(row) {
-  const probability = percent(row.probability);
   return el("li", {}, el("div", { class: "answer" },
     el("div", { class: "what" }, entityLink(row.name, row.answer)),
-    el("div", { class: "marks" },
-      el("span", { class: `badge ${row.known ? "known" : "new"}` }, row.known ? "known" : "new")),
-    el("div", { class: "measure" },
-      el("meter", { min: 0, max: 1, value: row.probability, "aria-label": `probability ${probability}` }),
-      el("span", {}, probability)),
+    el("div", { class: "marks" }, row.known ? el("span", { class: "badge known" }, "known") : null),
+    row.known ? null : probability(row.probability),
     row.witness.facts.length ? el("ul", { class: "witness" }, row.witness.facts.map(fact)) : null));
 }
 
-function fact({ head, relation, tail, probability, known, negated }) {
+function fact({ head, relation, tail, probability: p, known, negated }) {
   return el("li", {}, negated ? el("strong", {}, "not ") : null, `${head} `, el("em", {}, relation), ` ${tail} `,
-    el("span", { class: `badge ${known ? "known" : "new"}` }, known ? "known" : percent(probability)));
+    el("span", { class: `badge ${known ? "known" : "new"}` }, known ? "known" : percent(p)));
 }

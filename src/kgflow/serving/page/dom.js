@@ -30,6 +30,23 @@ export function number(value, digits = 3) {
   return Math.abs(value) >= 100 ? value.toFixed(1) : value.toPrecision(digits);
 }
 
+/** A probability as a percentage; 0 % and 100 % are never shown. */
+export function percent(p) {
+  if (p < 0.001) return "< 0.1 %";
+  return p > 0.995 ? "> 99 %" : `${(100 * p).toFixed(p < 0.0995 ? 1 : 0)} %`;
+}
+
+/** A certainty percentile in words, with what it is compared with. */
+export function certainty(value, among) {
+  if (value === null) return null;
+  const rounded = Math.min(99, Math.max(1, Math.round(value)));
+  const word = CERTAINTY.find(([least]) => value >= least)[1];
+  return el("p", { class: "certainty" }, "Certainty: ", el("strong", {}, `${word}, ${rounded} of 100`),
+    el("span", { class: "soft" }, `: more certain than ${rounded} % of ${among}`));
+}
+
+const CERTAINTY = [[90, "very high"], [70, "high"], [30, "average"], [10, "low"], [0, "very low"]];
+
 /** Numbers with their titles. */
 export function statistics(pairs) {
   const shown = pairs.filter(([, value]) => value !== null && value !== undefined);

@@ -1,11 +1,12 @@
-// An entity: known and predicted triples, nearest neighbours and densities.
+// An entity: missing and known facts, nearest neighbours and densities.
 
 import { get } from "/page/api.js";
 import { answers } from "/page/answers.js";
 import { plot } from "/page/plot.js";
-import { el, entityLink, number, relationLink, statistics } from "/page/dom.js";
+import { certainty, el, entityLink, number, relationLink } from "/page/dom.js";
 
 const MAX_TRIPLES = 200; // known triples on the page
+const SHOWN = 0.05; // smaller probabilities are shown only on click
 
 export async function entity({ parameters }) {
   const name = parameters.get("name") ?? "";
@@ -21,25 +22,17 @@ export async function entity({ parameters }) {
         found.types.map((type) => el("span", { class: "tag" }, type)),
         found.label === found.name ? null : el("span", { class: "soft" }, found.name)),
       found.trained ? null : el("p", { class: "bad" }, "This entity is not in the training split: its predictions are not reliable."),
-      statistics([
-        ["known facts", found.triple_count],
-        ["certainty", found.certainty === null ? null
-          : `more certain than ${Math.round(found.certainty)} % of ${found.certainty_among}`],
-      ]),
+      certainty(found.certainty, found.certainty_among),
       el("div", { class: "stack" },
         el("div", { class: "two" },
+          el("section", { class: "card", "aria-labelledby": "missing" },
+            el("h2", { id: "missing" }, "Possibly missing facts"), missing(suggested.answers)),
           el("section", { class: "card", "aria-labelledby": "known" },
-            el("h2", { id: "known" }, "Known facts"), known(found)),
-          el("section", { class: "card", "aria-labelledby": "predicted" },
-            el("h2", { id: "predicted" }, "Predicted facts"),
-            el("p", { class: "note" }, "The most probable facts that are not in the graph, each with the probability that it is true."),
-            answers(suggested.answers, tripleText))),
+            el("h2", { id: "known" }, `Known facts (${number(found.triple_count)})`), known(found))),
         el("section", { class: "card", "aria-labelledby": "near" },
-          el("h2", { id: "near" }, "Nearest neighbours"),
-          el("ul", { class: "links" }, found.neighbours.map((near) => el("li", {},
-            entityLink(near.name, near.label), " ",
-            el("span", { class: "note" }, `${number(near.value)}`)))),
-          el("p", { class: "note" }, `By ${found.measure} of the key vectors.`),
+          el("h2", { id: "near" }, "Most similar entities"),
+          el("ul", { class: "links" }, found.neighbours.map((near) => el("li", {}, entityLink(near.name, near.label)))),
+          el("p", { class: "note" }, `Nearest first, by ${found.measure} of the key vectors.`),
           plot("/v1/plots/densities", { entity: [name, ...found.neighbours.slice(0, 3).map((n) => n.name)] }, {
             text: `Densities of ${found.label} and its nearest neighbours`,
             caption: "The coordinate in which the distributions differ most. A narrow density means a certain "
@@ -47,6 +40,20 @@ export async function entity({ parameters }) {
           }))),
     ],
   };
+}
+
+/** Facts by probability; the very unlikely ones are folded away. */
+function missing(rows) {
+  const shown = rows.filter((row) => row.probability === null || row.probability >= SHOWN);
+  const rest = rows.filter((row) => !shown.includes(row));
+  return el("div", {},
+    el("p", { class: "note" }, shown.length
+      ? "Facts that the graph does not contain, each with the probability that it is true."
+      : "Nothing is likely to be missing: no other fact has a probability of 5 % or more."),
+    shown.length ? answers(shown, tripleText, true) : null,
+    rest.length ? el("details", { open: !shown.length },
+      el("summary", {}, `${rest.length} very unlikely ${rest.length === 1 ? "fact" : "facts"}`),
+      answers(rest, tripleText, !shown.length)) : null);
 }
 
 function tripleText(row) {
@@ -60,14 +67,17 @@ function known(found) {
   for (const triple of found.triples) {
     const forward = triple.head === found.name;
     const key = `${triple.relation} ${forward}`;
-    if (!groups.has(key)) groups.set(key, { relation: triple.relation, forward, others: [] });
-    groups.get(key).others.push(forward ? [triple.tail, triple.tail_label] : [triple.head, triple.head_label]);
+    if (!groups.has(key)) groups.set(key, { relation: triple.relation, forward, others: new Map() });
+    const [other, label] = forward ? [triple.tail, triple.tail_label] : [triple.head, triple.head_label];
+    // A fact of a symmetric relation is shown once.
+    if (forward || !groups.get(`${triple.relation} true`)?.others.has(other)) groups.get(key).others.set(other, label);
   }
+  const shown = [...groups.values()].filter(({ others }) => others.size);
   const more = found.triple_count - found.triples.length;
   return el("div", {},
-    [...groups.values()].map(({ relation, forward, others }) => el("div", {},
-      el("h3", {}, forward ? null : "… ", relationLink(relation), forward ? " …" : ` ${found.label}`),
-      el("ul", { class: "links" }, others.map(([name, label]) => el("li", {}, entityLink(name, label)))))),
+    el("dl", { class: "facts" }, shown.map(({ relation, forward, others }) => el("div", {},
+      el("dt", {}, forward ? null : "… ", relationLink(relation), forward ? null : ` ${found.label}`),
+      el("dd", {}, el("ul", { class: "links" }, [...others].map(([name, label]) => el("li", {}, entityLink(name, label)))))))),
     more > 0 ? el("p", { class: "note" }, `and ${number(more)} more`) : null,
-    groups.size ? null : el("p", { class: "soft" }, "None."));
+    shown.length ? null : el("p", { class: "soft" }, "None."));
 }

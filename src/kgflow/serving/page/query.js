@@ -44,9 +44,15 @@ async function result(given) {
   const shown = ["head", "relation", "tail"].map((part) => given[part] || "?").join(", ");
   try {
     const found = await post("/v1/predict", { ...body, k: K });
-    box.append(el("h2", {}, `(${shown})`), answers(found.answers.map((row) => ({ ...row, target }))));
+    box.append(el("h2", {}, `(${shown})`), answers(sorted(found.answers).map((row) => ({ ...row, target }))));
   } catch (error) {
     box.append(el("p", { class: "bad" }, error.message));
   }
   return box;
+}
+
+/** Known answers, then the others by probability; no entity has a predicted relation to itself. */
+function sorted(rows) {
+  const others = rows.filter((row) => !row.known && row.head !== row.tail);
+  return [...rows.filter((row) => row.known), ...others.sort((a, b) => (b.probability ?? 0) - (a.probability ?? 0))];
 }

@@ -2,7 +2,7 @@
 
 import { get } from "/page/api.js";
 import { plot } from "/page/plot.js";
-import { el, number, pageUrl, relationLink, statistics, table } from "/page/dom.js";
+import { certainty, el, number, pageUrl, relationLink, statistics, table } from "/page/dom.js";
 
 export async function relations() {
   const { relations: rows } = await get("/v1/relations", { limit: 1000 });
@@ -16,7 +16,7 @@ export async function relations() {
         ["facts", (r) => number(r.count), true],
         ["tails per head", (r) => number(r.tails_per_head), true],
         ["heads per tail", (r) => number(r.heads_per_tail), true],
-        ["certainty (percentile)", (r) => (r.certainty === null ? "–" : Math.round(r.certainty)), true],
+        ["certainty (of 100)", (r) => (r.certainty === null ? "–" : Math.round(r.certainty)), true],
       ], [...rows].sort((a, b) => b.count - a.count))),
     ],
   };
@@ -32,9 +32,10 @@ export async function relation({ parameters }) {
       el("h1", {}, found.name),
       statistics([
         ["facts", found.count], ["category", found.category], ["tails per head", found.tails_per_head],
-        ["heads per tail", found.heads_per_tail], ["certainty (percentile)", found.certainty === null ? null : Math.round(found.certainty)],
+        ["heads per tail", found.heads_per_tail],
       ]),
-      el("p", {}, el("a", { href: pageUrl("/query", { relation: found.name }) }, "Query this relation")),
+      certainty(found.certainty, "relations"),
+      el("p", {}, el("a", { href: pageUrl("/query", { relation: found.name }) }, "Predict with this relation")),
       el("div", { class: "stack" },
         el("section", { class: "card", "aria-labelledby": "rules" },
           el("h2", { id: "rules" }, "Rules"), rules(ruleRows)),

@@ -1,6 +1,6 @@
 """Sections on calibration of probabilities and on prediction sets."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kgflow.analysis.plots.evaluation import coverage_plot, reliability_diagram
@@ -10,7 +10,7 @@ from kgflow.errors import KgflowError
 from kgflow.runs.run import Run
 from kgflow.uncertainty import coverage_of_ranks
 
-MEASURES = {"brier": "Brier score", "log_loss": "log loss (nats)", "ece": "ECE"}
+MEASURES = {"brier": "Brier score", "log_loss": "log loss", "ece": "ECE"}
 """Measures of calibration; ECE is the expected calibration error."""
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
@@ -26,11 +26,12 @@ class Calibration(Section):
     id, title, order = "calibration", "Calibration", 50
 
     def contents(self, context: ReportContext) -> Iterator[Content]:
-        results = [run.reliability(context.split) for run in context.runs]
+        results = context.reliabilities
         yield Paragraph(
             "Calibrated probabilities agree with observed frequencies: of all candidates with "
-            "probability 0.3, 30 % are true answers. Each query has an answer that is missing in "
-            "the graph; its candidates are all entities that are not known answers."
+            "probability 0.3, 30 % are true answers. These are conditional probabilities: each "
+            "query has an answer that is missing in the graph; its candidates are all entities "
+            "that are not known answers."
         )
         for run, name in zip(context.runs, context.names, strict=True):
             yield Paragraph(_method(run, name))
@@ -66,7 +67,7 @@ def _reliability_plot(context: ReportContext, i: int, result: Result) -> Plot:
     )
 
 
-def _measures_table(context: ReportContext, results: list[Result]) -> Table:
+def _measures_table(context: ReportContext, results: Sequence[Result]) -> Table:
     rows = []
     for name, result in zip(context.names, results, strict=True):
         for key, title in MEASURES.items():
@@ -85,7 +86,7 @@ def _measures_table(context: ReportContext, results: list[Result]) -> Table:
     )
 
 
-def _bins_table(context: ReportContext, results: list[Result]) -> Table:
+def _bins_table(context: ReportContext, results: Sequence[Result]) -> Table:
     rows = []
     for name, result in zip(context.names, results, strict=True):
         for when in ("before", "after"):
@@ -116,20 +117,20 @@ class PredictionSets(Section):
         plots: list[Content] = []
         for i, name in enumerate(context.names):
             try:
-                results[name] = _coverages(context, i)
+                results[name] = [coverage_at(context, i, coverage) for coverage in COVERAGES]
                 plots.append(_coverage_plot(name, i, context.split, results[name]))
             except KgflowError as error:
                 plots.append(Paragraph(f"{error}."))
         yield from plots_with_table(plots, _coverage_table(context, results)) if results else plots
 
 
-def _coverages(context: ReportContext, i: int) -> list[Result]:
-    run, ranking = context.runs[i], context.evaluations[i].ranking
-    found = [(c, run.conformal(c, nonconformity="rank")) for c in COVERAGES]
-    return [coverage_of_ranks(ranking, conformal, c).to_dict() for c, conformal in found]
+def coverage_at(context: ReportContext, i: int, coverage: float) -> Result:
+    """Measure the coverage and the size of the prediction sets of a run."""
+    conformal = context.runs[i].conformal(coverage, nonconformity="rank")
+    return coverage_of_ranks(context.evaluations[i].ranking, conformal, coverage).to_dict()
 
 
-def _coverage_plot(name: str, i: int, split: str, results: list[Result]) -> Plot:
+def _coverage_plot(name: str, i: int, split: str, results: Sequence[Result]) -> Plot:
     outside = [r["nominal"] for r in results if not r["low"] <= r["measured"] <= r["high"]]
     named = ", ".join(f"{coverage:.0%}" for coverage in outside)
     return Plot.draw(

@@ -10,7 +10,6 @@ from kgflow.analysis.comparison import LEVEL, RESAMPLES, Comparison, Difference,
 from kgflow.analysis.plots.evaluation import dot_plot, interval_plot, rank_heatmap
 from kgflow.analysis.report.content import (
     Content,
-    DescriptionList,
     Heading,
     Paragraph,
     Plot,
@@ -43,24 +42,6 @@ INTERVAL = f"{LEVEL:.0%} interval"
 
 Rows = list[list[Any]]
 Names = tuple[str, str]
-
-
-@register
-class Summary(Section):
-    """Main metrics of every run."""
-
-    id, title, order = "summary", "Summary", 10
-
-    def contents(self, context: ReportContext) -> Iterator[Content]:
-        for name, evaluation in zip(context.names, context.evaluations, strict=True):
-            metrics = evaluation["realistic"]
-            if context.several:
-                yield Heading(name)
-            shown = ("mrr", "hits@1", "hits@10", "mr")
-            items: list[tuple[str, Any]] = [(METRICS[key], metrics[key]) for key in shown]
-            items.append((f"{context.split} queries", len(evaluation.ranking)))
-            items.append(("entities", len(context.data.entities)))
-            yield DescriptionList(items, large=True)
 
 
 @register
