@@ -29,9 +29,6 @@ def main() -> None:
                 viewport={"width": 1280, "height": 1010}, reduced_motion="reduce"
             )
             page.goto((RUN / "report.html").absolute().as_uri())
-            for _ in range(2):  # sections get their height when they are first seen
-                page.evaluate("document.getElementById('calibration').scrollIntoView()")
-                page.wait_for_timeout(500)
             page.screenshot(path=IMAGES / "report.png")
             wait(f"http://127.0.0.1:{PORT}/v1/health")
             page.goto(f"http://127.0.0.1:{PORT}/entity?name=France")

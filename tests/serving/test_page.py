@@ -112,7 +112,8 @@ def test_search_entity_explanation_relation_and_back(visit):
 
 
 def test_an_entity_leads_with_missing_facts_whose_bars_are_their_probabilities(visit, world):
-    page = visit("/entity?name=France").page
+    (name,) = world.discover(1)["head"]
+    page = visit("/entity?name=" + quote(name)).page
     first = page.locator("section.card").first
     assert "missing" in first.get_by_role("heading", level=2).inner_text()
     rows = first.locator(".answers > li")

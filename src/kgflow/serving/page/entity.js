@@ -51,9 +51,9 @@ function missing(rows) {
       ? "Facts that the graph does not contain, each with the probability that it is true."
       : "Nothing is likely to be missing: no other fact has a probability of 5 % or more."),
     shown.length ? answers(shown, tripleText, true) : null,
-    rest.length ? el("details", { open: !shown.length },
+    rest.length ? el("details", {},
       el("summary", {}, `${rest.length} very unlikely ${rest.length === 1 ? "fact" : "facts"}`),
-      answers(rest, tripleText, !shown.length)) : null);
+      answers(rest, tripleText)) : null);
 }
 
 function tripleText(row) {

@@ -4,7 +4,7 @@ import { get, getRun } from "/page/api.js";
 import { el, entityLink, pageUrl, percent, statistics } from "/page/dom.js";
 import { search } from "/page/search.js";
 
-const FREQUENT = 100, GROUPS = 5, SHOWN = 12; // entities with the most facts, groups of them by type, shown of each
+const FREQUENT = 100, GROUPS = 5, SHOWN = 8; // entities with the most facts, groups of them by type, shown of each
 
 export async function home({ go }) {
   const [run, page] = await Promise.all([
