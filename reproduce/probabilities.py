@@ -13,7 +13,6 @@ from scipy.special import expit
 from kgflow.data import Dataset, Triples, load, save
 from kgflow.evaluation import Scorer
 from kgflow.runs.run import Run
-from kgflow.runs.store import write_metrics
 from kgflow.uncertainty import (
     Calibration,
     Platt,
@@ -79,10 +78,19 @@ class ProbabilitiesStudy(Study):
             save(remove_queries(load(name)), target)
         return target
 
+    def complete(self, result: Result) -> Result:
+        """Measure the probabilities of a run, unless they are stored."""
+        record = result.record
+        if record is None or self.name in record.metrics:
+            return result
+        measured = measure(Run.open(result.plan.run(self.directory)))
+        metrics = {**record.metrics, self.name: measured}
+        return replace(result, record=replace(record, metrics=metrics))
+
     def show(self, results: Sequence[Result]) -> Shown:
         """Return tables of calibration errors."""
         done = {
-            result.plan.row: self._measured(result)
+            result.plan.row: dict(result.record.metrics[self.name])
             for result in results
             if result.record is not None
         }
@@ -90,15 +98,6 @@ class ProbabilitiesStudy(Study):
             return Shown("No run is finished.", {"rows": []})
         parts = [INTRODUCTION, _errors(done), _relations(done), _bins(done), _published(done)]
         return Shown("\n\n".join(parts), {"rows": done})
-
-    def _measured(self, result: Result) -> Mapping[str, Any]:
-        assert result.record is not None
-        stored = result.record.metrics.get(self.name)
-        if stored is None:
-            directory = result.plan.run(self.directory)
-            stored = measure(Run.open(directory))
-            write_metrics(directory, self.name, stored)
-        return dict(stored)
 
 
 def remove_queries(data: Dataset, share: float = 0.1, seed: int = 0) -> Dataset:

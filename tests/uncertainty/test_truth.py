@@ -7,7 +7,17 @@ from scipy.special import expit, logit
 from graphs import random_graph, random_model
 from kgflow.data import QueryIndex, Triples
 from kgflow.evaluation import Scorer
-from kgflow.uncertainty import Evidence, MissingAnswers, TruthModel, sample_triples
+from kgflow.uncertainty import (
+    Calibration,
+    Evidence,
+    MissingAnswers,
+    TruthModel,
+    fit_truth,
+    sample_triples,
+)
+from kgflow.uncertainty.calibrators import Identity
+from kgflow.uncertainty.stiffness import choose_stiffness, fit_map
+from kgflow.uncertainty.unlabelled import SETTINGS
 
 ENTITIES = 400
 
@@ -96,3 +106,83 @@ def test_it_increases_strictly_with_the_score_of_either_query():
         at = Evidence(one[:, 0], odds, one, 0.0 * one, np.zeros(200))
         assert (np.diff(expit(found.log_odds(at))) > 0).all()
     assert TruthModel.model_validate_json(found.model_dump_json()) == found
+
+
+def choose(size, f, seed=0):
+    """Cross-validated settings where the log-odds are f of relation and log-odds of both sides."""
+    rng = np.random.default_rng(seed)
+    r, x = rng.integers(0, 2, size), rng.normal(-3, 2.5, (size, 2))
+    marked = rng.random(size) < expit(f(r, x)) / 2
+    one = np.ones((size, 2), dtype=int)
+    evidence = Evidence(r, x, one, np.zeros((size, 2)), np.zeros(size))
+    missing = MissingAnswers.fit(index(capitals_and_members()), index(Triples.of([(0, 0, 1)])))
+    query = rng.integers(0, 200, size)
+    return choose_stiffness(evidence, marked, np.ones(size), 1.0, missing, query)
+
+
+def test_a_simple_model_is_chosen_where_it_is_true():
+    setting, calibrator = choose(600, lambda r, x: 0.5 * x.sum(axis=1) - 2)
+    assert setting.precision == max(each.precision for each in SETTINGS)
+    assert calibrator == Identity()
+
+
+def test_a_flexible_model_is_chosen_where_it_is_needed():
+    def bent(r, x):
+        return 3 * r - 3 + 2 * np.minimum(x[:, 0] + 3, 0) + 0.1 * x[:, 1]
+
+    setting, _ = choose(15_000, bent)
+    assert setting.knots > 1
+    assert setting.spread >= 0.5
+
+
+def test_the_map_calibrates_log_odds():
+    rng = np.random.default_rng(0)
+    odds = rng.normal(-1, 2, 40_000)
+    p = expit(2 * odds + 1)
+    # Half of the missing triples are marked; the other half is in the sample, unmarked.
+    true, half = rng.random(40_000) < p, rng.random(40_000) < 0.5
+    mapped = expit(fit_map(odds, true & half, np.ones(40_000), 1.0)(odds))
+    unmarked = ~(true & half)
+    expected = (p / 2 / (1 - p / 2))[unmarked]
+    assert np.abs(mapped[unmarked] - expected).mean() < 0.02
+
+
+def test_rates_of_groups_without_queries_stay_finite():
+    known = Triples.of([(h, r, t) for r in range(3) for h in range(9) for t in range(10, 20 + r)])
+    removed = Triples.of([(h, 0, t) for h in (20, 21, 22) for t in range(10, 17)])
+    missing = MissingAnswers.fit(*(QueryIndex.build(x, 40, 3) for x in (known, removed)))
+    assert np.array(missing.rates).max() < 10
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """A graph without self-loops of relation 0; its scorer and calibration."""
+    data = random_graph(entities=40, relations=2, facts=500, held_out=60)
+    keep = (data.train.h != data.train.t) | (data.train.r > 0)
+    loops = Triples.of([(5, 1, 5)])
+    known = data.index(Triples.concatenate([data.train.take(keep), loops]))
+    model = random_model("nfe-1", data)
+    removed, left_out = data.queries("valid"), data.queries("test")
+    found = fit_truth(Calibration(margin=0.0), model, known, removed, 1.0, left_out=left_out)
+    return Scorer(model, known), found
+
+
+def test_relations_without_self_loops_hardly_lack_one(fitted):
+    scorer, found = fitted
+    h = np.arange(40)
+    p = expit([found.truth_log_odds(found.evidence(scorer, h, np.full(40, r), h)) for r in (0, 1)])
+    assert p[0].max() < 0.01 < p[1].max()
+    for r in (0, 1):
+        assert expit(np.diag(found.rows(scorer, h, r))) == pytest.approx(p[r])
+
+
+def test_triples_left_out_are_neither_known_nor_candidates():
+    data = random_graph(entities=40, relations=2, facts=500, held_out=60)
+    known, removed, left_out = (data.queries(split) for split in ("train", "valid", "test"))
+    scorer = Scorer(random_model("nfe-1", data), known)
+    sample = sample_triples(scorer, removed, left_out=left_out)
+    plain = sample_triples(scorer, removed)
+    is_out = left_out.contains(plain.h, plain.r, plain.t)
+    assert is_out.any()
+    assert not left_out.contains(sample.h, sample.r, sample.t).any()
+    assert len(sample) == (~is_out).sum()

@@ -1,6 +1,6 @@
 """Uncertainty of predictions: calibration, prediction sets, confidences of triples."""
 
-from kgflow.uncertainty.calibration import Calibration, calibrate, fit_truth
+from kgflow.uncertainty.calibration import Calibration, calibrate
 from kgflow.uncertainty.calibrators import Beta, Identity, Platt, Spline
 from kgflow.uncertainty.candidates import CandidateScores, score_candidates
 from kgflow.uncertainty.conditional_logit import ConditionalLogit
@@ -31,6 +31,7 @@ from kgflow.uncertainty.reliability import Reliability, compare_reliability
 from kgflow.uncertainty.removed import TripleSample, sample_triples
 from kgflow.uncertainty.set_size import Comparison, compare_sizes, relation_clusters
 from kgflow.uncertainty.truth import Evidence, TruthModel
+from kgflow.uncertainty.truth_fitting import fit_truth
 
 __all__ = [
     "NONCONFORMITY",
