@@ -8,6 +8,7 @@ from kgflow.uncertainty.missing import MissingAnswers
 from kgflow.uncertainty.removed import sample_triples
 from kgflow.uncertainty.stiffness import choose_stiffness
 from kgflow.uncertainty.truth import TruthModel
+from kgflow.uncertainty.unlabelled import unlabelled_loss
 
 
 def fit_truth(
@@ -42,5 +43,13 @@ def fit_truth(
     given = evidence, sample.removed, sample.weight, k, missing
     query = sample.h * known.relations + sample.r
     stiffness, calibrator = choose_stiffness(*given, query, seed)
-    truth = TruthModel.fit(*given, stiffness).model_copy(update={"calibrator": calibrator})
+    truth = TruthModel.fit(*given, stiffness)
+    odds = truth.log_odds(evidence)
+    # The map comes from a part of the sample: it must hold on all of it.
+    plain, mapped = (
+        float(sample.weight @ unlabelled_loss(each, sample.removed, k))
+        for each in (odds, calibrator(odds))
+    )
+    if mapped < plain:
+        truth = truth.model_copy(update={"calibrator": calibrator})
     return calibration.model_copy(update={"truth": truth})
