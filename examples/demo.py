@@ -51,7 +51,7 @@ def show(title: str, frame: pl.DataFrame) -> None:
 
 
 def cell(value: object) -> str:
-    if isinstance(value, bool):
+    if value is None or isinstance(value, bool):
         return "yes" if value else ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
@@ -80,8 +80,8 @@ def main() -> None:
         show(title, answers.select("answer", "probability", "known"))
     for explanation in explain(run, "Portugal", "borders", "Spain", n=2):
         console.print(f"why (Portugal, borders, Spain)? {explanation.text}")
-    answers = run.prediction_set(head="Peru", relation="has_currency")
-    console.print(f"(Peru, has_currency, ?): {answers}\n")
+    answers = run.prediction_set(head="Kenya", relation="speaks")
+    console.print(f"(Kenya, speaks, ?): {answers}\n")
     rules = rules_frame(run, find_rules(run, k=2)).select(
         "rule", "model_confidence", "support", "confidence"
     )
