@@ -27,6 +27,8 @@ SAFETY = 1.5
 """Factor of the expected time of the end: a machine may be slower by then."""
 WRITING = 3.0
 """Seconds for files and models at the end, besides evaluation and calibration."""
+FITTING, MANY_FACTS = 8.0, 500
+"""Seconds to fit probabilities at the end, and the validation facts from which it takes as long."""
 
 
 def seconds_of(time_limit: str | float | None) -> float | None:
@@ -91,7 +93,8 @@ class Plan:
     def race_state(self, spent: float) -> RaceState:
         """Return the state of a race with as many recipes as the time allows."""
         found, number = self.forecast, len(self.candidates)
-        reserve = 2 * SAFETY * found.final_seconds + WRITING
+        fitting = FITTING * min(1, len(self.data.valid) / MANY_FACTS)
+        reserve = 2 * SAFETY * found.final_seconds + WRITING + fitting
         if self.limit is not None:
             budget = self.limit - spent - reserve
             if budget < found.epoch_seconds / 10:

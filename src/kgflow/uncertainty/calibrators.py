@@ -186,9 +186,11 @@ def minimize_bounded(
 ) -> Floats:
     """Minimise a function that returns its value and gradient, with lower bounds: ``(d,)``."""
     from scipy.optimize import minimize
+    from threadpoolctl import threadpool_limits
 
     bounds = [(low if np.isfinite(low) else None, None) for low in lower]
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    with threadpool_limits(1):  # for arrays this small, threads wait longer than they compute
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
     return np.asarray(found.x, dtype=np.float64)
 
 
