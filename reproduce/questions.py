@@ -44,9 +44,9 @@ mean over queries of the mean reciprocal rank of the hard answers among entities
 answers, ties realistic. No setting was chosen by these queries; that the chance that an answer is
 missing weighs facts was chosen by validation queries of CoDEx-S.
 
-Limits: one seed and few queries, so that means of a shape are uncertain by about .05. Calibrated
-probabilities are steps, whose ties cost ranks. Random walks favour names with many facts, whose
-missing answers are more than the average of their relation: there the probabilities are too small.
+Limits: one seed and few queries, so that means of a shape are uncertain. Rows of commits before
+6775c94 were measured with an earlier P(fact), whose calibrators were steps and which ignored how
+many answers are known; `kgflow ask` has the probabilities of `kgflow predict` since then.
 """
 
 
